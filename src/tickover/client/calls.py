@@ -9,12 +9,12 @@ from itertools import count
 from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack
 from uuid import uuid4
 
-from msgspec import UNSET, Struct
+from msgspec import Struct
 from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
 from tickover.api.clocks import Balances, ClockPage, EventPage, Goal, OneClock, Snapshot
-from tickover.api.connections import BankFault, BankProtocol, Connected, Connection, Connections
+from tickover.api.connections import BankProtocol, Connected, Connection, Connections
 from tickover.api.errors import Reason
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_EVENTS
@@ -46,8 +46,6 @@ U = TypeVar("U")
 
 PlanLike = Plan | Mapping[str, Any]
 """A plan, or parameters of createTestClock as in JSON, which the server checks."""
-FaultLike = BankFault | Mapping[str, Any]
-"""A fault of a bank, or its members as in JSON. Its times can be all that `InstantLike` allows."""
 ExpectationLike = Expectation | Mapping[str, Any]
 """An expectation, or its members as in JSON."""
 
@@ -212,15 +210,17 @@ def delete_clock(id: str) -> Call[None]:
 
 
 def connect_clock(
-    id: str,
-    protocol: BankProtocol,
-    *,
-    institution: str | None = None,
-    faults: Sequence[FaultLike] | None = None,
+    id: str, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[Mapping[str, Any]] = ()
 ) -> Call[Connected]:
-    """Let a program that speaks the protocol of a bank read a clock. The token in the result is shown only once."""
-    converted = None if faults is None else [_convert_times(fault) for fault in faults]
-    params = _without_none(id=id, protocol=protocol, institution=institution, faults=converted)
+    """Let a program that speaks the protocol of a bank read a clock. The token in the result is shown only once.
+
+    `faults` are those of the bank as in JSON. Their times can be all that `InstantLike` allows.
+    """
+    converted = [
+        {name: to_instant(value) if name in ("from", "until") else value for name, value in fault.items()}
+        for fault in faults
+    ]
+    params = _without_none(id=id, protocol=protocol, institution=institution, faults=converted or None)
     return _call("connectTestClock", params, Connected, idempotent=False)
 
 
@@ -347,13 +347,6 @@ def _changed_members(changes: ClockChanges) -> dict[str, Any]:
     if "opening_balances" in members:
         members["openingBalances"] = _balances(members.pop("opening_balances"))
     return members
-
-
-def _convert_times(fault: FaultLike) -> FaultLike:
-    if isinstance(fault, BankFault):
-        until = fault.until if fault.until is UNSET else to_instant(fault.until)
-        return replace(fault, from_=to_instant(fault.from_), until=until)
-    return {name: to_instant(value) if name in ("from", "until") else value for name, value in fault.items()}
 
 
 def _without_none(**params: Any) -> dict[str, Any]:
