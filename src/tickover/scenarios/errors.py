@@ -29,9 +29,6 @@ class Mistakes:
     def __init__(self) -> None:
         self._errors: list[ScenarioError] = []
 
-    def __bool__(self) -> bool:
-        return bool(self._errors)
-
     def add(self, error: ScenarioError) -> None:
         """Add an error, and continue. Raise them all if there are too many."""
         self._errors += error.errors

@@ -107,7 +107,7 @@ class Transfer(Payments, frozen=True, kw_only=True):
     def check(self) -> None:
         super().check()
         count = len(self.amount) if isinstance(self.amount, tuple) else 0
-        if self.table.is_valid and self.received and len(self.received) != count:
+        if self.received and len(self.received) != count:
             self.table.report("received must have an amount for each amount that leaves", "received")
 
     def entry(self, at: datetime, amount: Decimal, index: int, window: Window) -> PlannedTransfer:
@@ -129,7 +129,7 @@ class Goal(TableValues, frozen=True, kw_only=True):
     ] = ()
 
     def check(self) -> None:
-        if self.table.is_valid and self.initial > self.target:
+        if self.initial > self.target:
             problem = f"initial must be at most the target of {quote(self.target)}, not {quote(self.initial)}"
             self.table.report(problem, "initial")
 
@@ -170,8 +170,7 @@ class Expect(TableValues, frozen=True, kw_only=True):
     def check(self) -> None:
         words = [word for word in _EXPECT_KEYS if word in self.table]
         if len(words) != 1:
-            if not self.table.has_unknown_keys:
-                self.table.report(f"must have exactly one of {', '.join(_EXPECT_KEYS)}")
+            self.table.report(f"must have exactly one of {', '.join(_EXPECT_KEYS)}")
             return
         allowed = (words[0], *_EXPECT_KEYS[words[0]])
         for key in self.table.values:

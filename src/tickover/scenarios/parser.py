@@ -7,7 +7,6 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tickover.api.limits import MAX_OPENING_BALANCES
 from tickover.api.suggestions import suggest
 from tickover.scenarios.errors import Mistakes, quote
 from tickover.scenarios.items import Account, Expect, Transaction, Transfer
@@ -21,28 +20,26 @@ def parse_scenario(values: Mapping[str, Any], name: str, text: str, title: str) 
     mistakes = Mistakes()
     table = Table(Source(name, text, mistakes), values)
     scenario = read_table(Scenario, table)
+    mistakes.raise_all()
     currencies = {account.key: account.currency for account in scenario.accounts}
     scenario = replace(
         scenario,
         title=scenario.title or title,
         transactions=tuple(_with_currency(item, currencies) for item in scenario.transactions),
     )
-    if scenario.start is not None and not isinstance(scenario.start, datetime):
-        with mistakes.collect(), table.wrap_errors():
-            scenario = replace(scenario, start=LocalTime(time(), scenario.timezone).on(scenario.start))
-    _check_opening(scenario)
-    _check_currencies(scenario)
-    declared = values.get("accounts", [])
-    if isinstance(declared, list) and len(scenario.accounts) == len(declared):
-        _check_accounts(scenario, currencies)
-    if not mistakes:
-        # An invalid item may have the name that an expectation is about.
-        _check_expectations(scenario)
-    mistakes.raise_all()
     if not (scenario.transactions or scenario.transfers or scenario.goals):
         raise table.error("the scenario is empty; add transactions or goals")
     if scenario.start is not None:
+        if not isinstance(scenario.start, datetime):
+            with table.wrap_errors():
+                scenario = replace(scenario, start=LocalTime(time(), scenario.timezone).on(scenario.start))
         scenario.window()
+    _check_currencies(scenario)
+    _check_accounts(scenario, currencies)
+    # Expectations may be about an item with a mistake.
+    mistakes.raise_all()
+    _check_expectations(scenario)
+    mistakes.raise_all()
     return scenario
 
 
@@ -53,22 +50,12 @@ def _with_currency(item: Transaction, currencies: Mapping[str, str]) -> Transact
     return replace(item, currency=currencies.get(item.account or "", item.currency))
 
 
-def _check_opening(scenario: Scenario) -> None:
-    table = scenario.table
-    if len(scenario.opening) > MAX_OPENING_BALANCES:
-        problem = f"opening must have at most {MAX_OPENING_BALANCES} currencies, not {len(scenario.opening):,}"
-        table.report(problem, "opening")
-    if "opening" in table and "accounts" in table:
-        table.report("opening can't be used with accounts; set the opening_balance of each account", "opening")
-
-
 def _check_currencies(scenario: Scenario) -> None:
-    """Report items without a currency. An invalid one is reported already."""
+    """Report items without a currency."""
     items: list[Account | Transaction | Expect] = [*scenario.accounts, *scenario.transactions]
     items += [one for one in scenario.expect if one.needs_currency]
     for item in items:
-        is_declared = "currency" in item.table or "currency" in scenario.table
-        if not item.currency and not is_declared and not item.table.has_unknown_keys:
+        if not item.currency:
             item.table.report('currency is missing; set it here or for the whole scenario, for example "EUR"')
 
 
@@ -76,14 +63,10 @@ def _check_accounts(scenario: Scenario, currencies: Mapping[str, str]) -> None:
     for index, account in enumerate(scenario.accounts):
         if account.key in [other.key for other in scenario.accounts[:index]]:
             account.table.report(f"another account has the key {quote(account.key)}", "key")
-    if not all(account.table.is_valid for account in scenario.accounts):
-        return
     for item in scenario.transactions:
-        if item.table.is_valid:
-            _check_account(item, currencies)
+        _check_account(item, currencies)
     for transfer in scenario.transfers:
-        if transfer.table.is_valid:
-            _check_transfer(transfer, currencies)
+        _check_transfer(transfer, currencies)
 
 
 def _check_account(item: Transaction, currencies: Mapping[str, str]) -> None:

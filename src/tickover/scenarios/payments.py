@@ -34,8 +34,6 @@ class AmountRange(TableValues, frozen=True, kw_only=True):
     step: Annotated[Decimal, readers.AMOUNT] = _CENT
 
     def check(self) -> None:
-        if not self.table.is_valid:
-            return
         if len(self.between) != 2 or self.between[0] > self.between[1]:
             self.table.report("between must have the lowest and the highest amount, as in {between = [40, 90]}")
         elif self.count > _MAX_STEPS:
@@ -56,7 +54,7 @@ class Defaults(TableValues, frozen=True, kw_only=True):
     seed: Annotated[int, readers.SEED] = 0
 
     def check(self) -> None:
-        if "holidays" in self.table and self.weekend == "keep" and self.table.is_valid:
+        if "holidays" in self.table and self.weekend == "keep":
             self.table.report('holidays requires weekend = "before" or weekend = "after"', "holidays")
 
 
@@ -86,7 +84,7 @@ class Payments(Defaults, frozen=True, kw_only=True):
 
     def check(self) -> None:
         timings = [key for key in ("every", "rrule", "at") if key in self.table]
-        if len(timings) != 1 and not self.table.has_unknown_keys:
+        if len(timings) != 1:
             self.table.report(
                 'must have only one of every, for example "month on the 25th", at, for example "+10 days", and rrule'
             )
@@ -95,7 +93,7 @@ class Payments(Defaults, frozen=True, kw_only=True):
                 if key in self.table:
                     self.table.report(f"{key} requires every or rrule and can't be used with at; remove it", key)
         super().check()
-        if self.table.is_valid and isinstance(self.table.values["amount"], list):
+        if isinstance(self.table.values["amount"], list):
             self._check_amounts(self.table.values["amount"])
 
     def _check_amounts(self, amounts: Sequence[object]) -> None:

@@ -22,6 +22,7 @@ from tickover.api.limits import (
     MAX_EXPECTATIONS,
     MAX_GOAL_CONTRIBUTIONS,
     MAX_GOALS,
+    MAX_OPENING_BALANCES,
     MAX_TRANSACTIONS,
     MAX_TRANSFERS,
     SPAN_YEARS,
@@ -80,6 +81,15 @@ class Scenario(Defaults, frozen=True, kw_only=True):
     transfers: Annotated[tuple[Transfer, ...], Tables(Transfer, CLOCK.transfers)] = ()
     goals: Annotated[tuple[Goal, ...], Tables(Goal, CLOCK.goals)] = ()
     expect: Annotated[tuple[Expect, ...], Tables(Expect, Limit("expectations", MAX_EXPECTATIONS))] = ()
+
+    def check(self) -> None:
+        super().check()
+        if len(self.opening) > MAX_OPENING_BALANCES:
+            problem = f"opening must have at most {MAX_OPENING_BALANCES} currencies, not {len(self.opening):,}"
+            self.table.report(problem, "opening")
+        if "opening" in self.table and "accounts" in self.table:
+            problem = "opening can't be used with accounts; set the opening_balance of each account"
+            self.table.report(problem, "opening")
 
     @property
     def text(self) -> str:

@@ -31,8 +31,6 @@ class Table:
         """Its name in error messages."""
         self.path = path
         self.is_valid = True
-        self.has_unknown_keys = False
-        """Then a key that seems to be missing may be misspelt."""
         self.found: dict[str, Any] = {}
         """The fields that are read. The tables in this table inherit those that they don't have themselves."""
 
@@ -69,7 +67,7 @@ class TableValues(Struct, frozen=True, kw_only=True):
     table: Table
 
     def check(self) -> None:
-        """Report mistakes that concern several keys. An invalid key has its default, or is None if it is required."""
+        """Report mistakes that concern several keys. Called only if each of them is valid."""
 
 
 ValuesT = TypeVar("ValuesT", bound=TableValues)
@@ -206,20 +204,21 @@ def _keys_of(kind: type[TableValues]) -> dict[str, tuple[structs.FieldInfo, Base
 def read_table(kind: type[ValuesT], table: Table) -> ValuesT:
     """Return the values of a table, and report its mistakes."""
     keys = _keys_of(kind)
-    for key in table.values:
-        if key not in keys:
-            table.has_unknown_keys = True
-            hint = suggest(key.lower(), keys, '"{}"', fallback=f"available keys: {', '.join(keys)}")
-            table.report(f"unknown key {quote(key)}{hint}", key)
+    unknown = [key for key in table.values if key not in keys]
+    for key in unknown:
+        hint = suggest(key.lower(), keys, '"{}"', fallback=f"available keys: {', '.join(keys)}")
+        table.report(f"unknown key {quote(key)}{hint}", key)
     for key, (field, reader) in keys.items():
         value = None
         if key in table:
             value = reader.read(table.values[key], table, key)
-        elif field.required and not table.has_unknown_keys:
+        elif field.required and not unknown:
+            # Otherwise it may be misspelt.
             table.report(f"{key} is missing; it {reader.expected}")
         if field.required or value is not None:
             table.found[field.name] = value
     fields = {name: table.found[name] for name in kind.__struct_fields__ if name in table.found}
     values = kind(table=table, **fields)
-    values.check()
+    if table.is_valid:
+        values.check()
     return values

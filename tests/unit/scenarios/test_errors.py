@@ -75,10 +75,13 @@ def test_invalid_transaction(key: str, value: Any, problem: str) -> None:
     assert error_message({"transactions": [rent(every="day"), item]}) == sentence(f"f, transaction 2{label}: {problem}")
 
 
-@pytest.mark.parametrize("key", ["from", "until", "times", "weekend", "holidays"])
-def test_keys_that_need_a_recurrence(key: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("from", "start"), ("until", "end"), ("times", 1), ("weekend", "after"), ("holidays", [])],
+)
+def test_keys_that_need_a_recurrence(key: str, value: Any) -> None:
     problem = f"{key} requires every or rrule and can't be used with at; remove it."
-    assert problem in error_message({"transactions": [rent(at="+1 day", **{key: []})]})
+    assert problem in error_message({"transactions": [rent(at="+1 day", **{key: value})]})
 
 
 def a_goal(**keys: Any) -> dict[str, Any]:
