@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from msgspec import DecodeError, json
+from msgspec import json
 
 from tickover.api.nesting import is_nested_too_deeply
 from tickover.cli.errors import CliError, Exit
@@ -59,11 +59,11 @@ def read_params(file: IO[bytes]) -> dict[str, Any]:
     try:
         content = file.read()
         if is_nested_too_deeply(content):
-            raise CliError(Exit.WRONG_COMMAND, "The parameters aren't valid JSON: nested too deeply.")
+            raise ValueError("nested too deeply")
         params = _decode(content)
     except OSError as error:
         raise CliError(Exit.WRONG_COMMAND, f"Can't read the parameters: {error.strerror}.") from None
-    except (DecodeError, UnicodeDecodeError, ValueError) as error:
+    except ValueError as error:
         raise CliError(Exit.WRONG_COMMAND, f"The parameters aren't valid JSON: {error}.") from None
     if not isinstance(params, dict):
         raise CliError(Exit.WRONG_COMMAND, "The parameters must be a JSON object.")

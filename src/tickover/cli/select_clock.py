@@ -18,7 +18,6 @@ _PREFIX: Final = "clock_"
 _UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MIN_LENGTH: Final = 4
 _MAX_LISTED: Final = 3
-_ELLIPSES: Final = "….~"
 _HINT: Final = "List your clocks: tickover clock list"
 
 
@@ -44,7 +43,7 @@ def resolve_clock_id(session: Session, client: "Tickover", id: str | None) -> st
         message = f"No clock is selected at {session.url}. Pass the ID or the name of a clock."
         raise CliError(Exit.WRONG_COMMAND, message, f"{_HINT}. Create one: tickover clock create salary-and-rent")
     # Users can paste shortened IDs such as clock_…5597fdf1.
-    part = id.removeprefix(_PREFIX).lstrip(_ELLIPSES).lower()
+    part = id.removeprefix(_PREFIX).lstrip("….~").lower()
     if _UUID.fullmatch(part):
         return f"{_PREFIX}{part}"
     clocks = list(client.list_clocks())

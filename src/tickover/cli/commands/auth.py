@@ -14,7 +14,6 @@ from tickover.cli.options import ClientCommand
 from tickover.cli.session import Session
 
 if TYPE_CHECKING:
-    from tickover.api.tokens import CreatedAccessToken
     from tickover.cli.credentials import ServerProfile
     from tickover.client import SignedIn, Tickover
 
@@ -165,22 +164,16 @@ def create_token(
         with session.signed_in_client() as client:
             created = client.create_access_token(name, expires_in_days=days, read_only=read_only)
     else:
-        created = _create_in_database(session, email, name, days, read_only, database_url)
+        import asyncio
+
+        from tickover.cli.database import create_access_token, read_server_settings, translate_errors
+
+        with translate_errors():
+            url = read_server_settings(session, {"database_url": database_url}).database_url
+            created = asyncio.run(create_access_token(url, email, name, days, read_only, session.now()))
     session.output.write(created, created.token)
     until = formatting.timestamp(created.expires_at)
     session.output.note(f"Token '{created.name}' ({created.id}) expires at {until}. You can't show it again.")
-
-
-def _create_in_database(
-    session: Session, email: str, name: str, days: int, read_only: bool, database_url: str | None
-) -> "CreatedAccessToken":
-    import asyncio
-
-    from tickover.cli.database import create_access_token, read_server_settings, translate_errors
-
-    with translate_errors():
-        url = read_server_settings(session, {"database_url": database_url}).database_url
-        return asyncio.run(create_access_token(url, email, name, days, read_only, session.now()))
 
 
 @click.command("list", cls=ClientCommand)
