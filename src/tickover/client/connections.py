@@ -21,7 +21,7 @@ from urllib.parse import SplitResult, quote, unquote, urlencode, urlsplit
 from tickover import __version__
 from tickover.api.limits import MAX_BATCH_BYTES
 from tickover.client.errors import Unreachable
-from tickover.client.messages import Request, Response
+from tickover.client.messages import Request, Response, split_url
 
 _PATH_CHARACTERS: Final = "/?%:@!$&'()*+,;=~"
 _WITHOUT_PROXY: Final = ("127.0.0.1", "localhost", "::1")
@@ -244,18 +244,8 @@ def _parse_url(url: str) -> SplitResult:
     """Parse a server's URL. Raise ValueError if it is invalid."""
     if "@" in url:
         raise ValueError("a server URL can't contain a user name or a password")
-    try:
-        parts = urlsplit(url)
-        is_valid = (
-            url.isprintable()
-            and parts.scheme in ("http", "https")
-            and bool(parts.hostname)
-            and parts.port != 0
-            and not (parts.query or parts.fragment)
-        )
-    except ValueError:
-        is_valid = False
-    if not is_valid:
+    parts = split_url(url)
+    if parts is None or parts.query or parts.fragment:
         raise ValueError(f"invalid server URL {url!r}; use a URL such as http://127.0.0.1:8000")
     return parts
 

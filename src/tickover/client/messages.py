@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal, Protocol, TypeVar
+from urllib.parse import SplitResult, urlsplit
 
 from msgspec import UNSET, Raw, Struct, UnsetType, convert, json
 
@@ -56,6 +57,16 @@ class _Envelope(Struct, frozen=True):
 
 
 _DECODE_ERRORS: Final = (ValueError, RecursionError)
+
+
+def split_url(url: str) -> SplitResult | None:
+    """Return the parts of a URL, or None if it isn't a valid one of HTTP."""
+    try:
+        parts = urlsplit(url)
+        is_valid = url.isprintable() and parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        return None
+    return parts if is_valid else None
 
 
 def decode_result(response: Response, id: int, kind: type[T]) -> T:

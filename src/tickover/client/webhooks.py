@@ -6,14 +6,13 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from tickover.api.clocks import Event
 from tickover.api.plans import encode_json
 from tickover.client.errors import Unreachable
-from tickover.client.messages import Request, Transport
+from tickover.client.messages import Request, Transport, split_url
 
 if TYPE_CHECKING:
     from random import Random
@@ -150,12 +149,8 @@ def _run(awaitable: Awaitable[Any]) -> Any:
 
 def parse_url(url: str) -> tuple[str, str]:
     """Return the server and the path of a URL. Without a scheme, it is http. Raise ValueError if it is invalid."""
-    parts = urlsplit(url if "://" in url else f"http://{url}")
-    try:
-        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_valid = False
-    if not is_valid:
+    parts = split_url(url if "://" in url else f"http://{url}")
+    if parts is None:
         raise ValueError(f"invalid URL {url!r}; use, for example, http://localhost:3000/webhook")
     path = parts.path or "/"
     return f"{parts.scheme}://{parts.netloc}", f"{path}?{parts.query}" if parts.query else path
