@@ -43,9 +43,5 @@ def _goal_id(item: PlannedContribution, goals: Sequence[Goal]) -> str:
 
 def ids_in_fork(items: Sequence[Item], original_id: str, fork_id: str) -> list[str]:
     """Return the IDs that items of a clock have in its fork."""
-    original, fork = _key(original_id), _key(fork_id)
+    original, fork = (id.removeprefix("clock_").replace("-", "") for id in (original_id, fork_id))
     return [(item if isinstance(item, str) else item.id).replace(original, fork, 1) for item in items]
-
-
-def _key(clock_id: str) -> str:
-    return clock_id.removeprefix("clock_").replace("-", "")

@@ -46,13 +46,12 @@ class AsyncClock(ClockView):
         duration = Duration(years, months, weeks, days, hours, minutes, seconds)
         if (to is None) == duration.is_zero:
             raise ValueError("advance takes either an instant or a duration: advance(to=...) or advance(days=1)")
-        if to is not None:
-            return await self._advance(to)
-        try:
-            target = duration.add_to(self.frozen_time)
-        except OverflowError:
-            raise ValueError(f"{self.frozen_time.isoformat()} plus this duration is after the year 9999") from None
-        return await self._advance(target)
+        if to is None:
+            try:
+                to = duration.add_to(self.frozen_time)
+            except OverflowError:
+                raise ValueError(f"{self.frozen_time.isoformat()} plus this duration is after the year 9999") from None
+        return await self._advance(to)
 
     async def advance_to_next(self) -> AdvanceResult:
         """Advance the clock to its next item. Raise NothingLeft if there is none."""

@@ -2,7 +2,6 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from io import StringIO, TextIOBase
 from itertools import islice
@@ -79,7 +78,9 @@ def _read_row(number: int, row: Any) -> dict[str, Any]:
             raise ValueError(f"{type(row).__name__} has no column names; use dictionaries, CSV or a cursor")
         cells = dict(row)
         _check_columns(list(cells))
-        read = {"at": _read_time(cells.get("at", cells.get("date"))), "amount": _read_amount(cells["amount"])}
+        time: Any = cells.get("at", cells.get("date"))
+        at = to_instant(time.strip() if isinstance(time, str) else time)
+        read = {"at": at, "amount": _read_amount(cells["amount"])}
         return read | {key: str(cells[key]) for key in ("name", "id") if cells.get(key) not in (None, "")}
     except ValueError as error:
         raise ValueError(f"row {number}: {error}") from None
@@ -96,10 +97,6 @@ def _check_columns(names: Sequence[str]) -> None:
         raise ValueError(f"no column for the {'time' if 'amount' in names else 'amount'}; {_HINT}")
     if len(set(names)) < len(names) or ("at" in names and "date" in names):
         raise ValueError(f"two columns for the same value; {_HINT}")
-
-
-def _read_time(value: Any) -> datetime:
-    return to_instant(value.strip() if isinstance(value, str) else value)
 
 
 def _read_amount(value: Any) -> Decimal:
