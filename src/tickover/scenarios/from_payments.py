@@ -137,7 +137,7 @@ def _recurrence(group: Sequence[Payment], start: date, end: date) -> Iterator[st
     if len(days) < _MIN_PAYMENTS:
         return
     for phrase, weekend in _candidates(days):
-        recurrence = _parse_phrase(phrase).with_default_day(days[0])
+        recurrence = _parse_phrase(phrase)
         nominal = _nominal_days(recurrence, days, weekend)
         if nominal:
             yield f'every = "{phrase}"'

@@ -138,7 +138,7 @@ class Scenario(Defaults, frozen=True, kw_only=True):
             found += _expand(self.table, self.transfers, window, limits.transfers, _MAX_DATES)
         mistakes.raise_all()
         self._check_count(len(found), Limit("transactions and transfers", MAX_CLOCK_TRANSACTIONS, "clock"))
-        return sorted(found, key=_instant)
+        return sorted(found, key=lambda entry: entry[0].at)
 
     def _check_count(self, count: int, limit: Limit) -> None:
         if count > limit.maximum:
@@ -167,11 +167,6 @@ def _to_instant(start: InstantLike) -> datetime:
         raise ValueError(f"the start {error}") from None
 
 
-def _instant(entry: PlannedEntry) -> datetime:
-    at: datetime = entry[0].at
-    return at
-
-
 def _expand(
     table: Table, items: Sequence[Payments], window: Window, limit: Limit, max_dates: int
 ) -> list[PlannedEntry]:
@@ -193,7 +188,7 @@ def _expand(
     count = sum(map(len, found))
     if count > limit.maximum:
         raise _limit_error(table, items, found, limit.excess(count, f" from {window}"))
-    return sorted(chain.from_iterable(found), key=_instant)
+    return sorted(chain.from_iterable(found), key=lambda entry: entry[0].at)
 
 
 def _limit_error(table: Table, items: Sequence[Payments], found: Sequence[Sized], problem: str) -> ScenarioError:

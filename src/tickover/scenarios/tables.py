@@ -24,15 +24,17 @@ class Source(Struct, frozen=True):
 class Table:
     """A table as it is in the file."""
 
-    def __init__(self, source: Source, values: Mapping[str, Any], item: str = "", path: Path = ()) -> None:
+    def __init__(
+        self, source: Source, values: Mapping[str, Any], item: str = "", path: Path = (), found: Mapping[str, Any] = {}
+    ) -> None:
         self.source = source
         self.values = values
         self.item = item
         """Its name in error messages."""
         self.path = path
-        self.is_valid = True
-        self.found: dict[str, Any] = {}
+        self.found = dict(found)
         """The fields that are read. The tables in this table inherit those that they don't have themselves."""
+        self.is_valid = True
 
     def __contains__(self, key: str) -> bool:
         return key in self.values
@@ -181,8 +183,7 @@ class Tables(BaseReader, frozen=True):
         for index, one in enumerate(value):
             name = f" {quote(one['name'])}" if isinstance(one, dict) and isinstance(one.get("name"), str) else ""
             item = ", ".join(filter(None, [table.item, f"{noun} {index + 1}{name}"]))
-            entry = Table(table.source, one, item, (*table.path, key, index))
-            entry.found = dict(table.found)
+            entry = Table(table.source, one, item, (*table.path, key, index), table.found)
             if isinstance(one, dict):
                 found.append(read_table(self.kind, entry))
             else:

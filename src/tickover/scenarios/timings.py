@@ -58,10 +58,7 @@ class LocalTime(Struct, frozen=True):
 
     def subtract(self, instant: datetime, duration: Duration, earliest: datetime) -> datetime:
         """Return the instant whose local time is `duration` earlier, but not before `earliest`."""
-        try:
-            moved = self.to_instant(duration.subtract_from(self.to_local(instant)))
-        except OverflowError:
-            return earliest
+        moved = self.to_instant(duration.subtract_from(self.to_local(instant)))
         # A local time that the clocks skip is later.
         return max(earliest, min(moved, instant))
 

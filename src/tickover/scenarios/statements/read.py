@@ -11,6 +11,8 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
+from msgspec.structs import replace
+
 from tickover.api import timestamps
 from tickover.api.arguments import to_exact_decimal
 from tickover.api.fields import CURRENCY, AccountType
@@ -98,22 +100,21 @@ def read_statement(
     text = _decode(content)
     if "\0" in text:
         raise StatementError(f"{name}: the file is binary; export a CSV or OFX file")
-    is_ofx = "<OFX>" in text[:10_000].upper()
-    if is_ofx:
-        payments, opening = list(_read_ofx(text, name)), dict[str, Decimal]()
+    if "<OFX>" in text[:10_000].upper():
+        history = History(payments=list(_read_ofx(text, name)), account_type=_ofx_account_type(text))
     else:
-        payments, opening = _read_csv(text, name, columns, currency, is_day_first)
+        history = _read_csv(text, name, columns, currency, is_day_first)
+    payments = sorted(history.payments, key=lambda payment: payment.day)
     if len(payments) > MAX_PAYMENTS:
         raise StatementError(f"{name}: more than {MAX_PAYMENTS:,} payments; split the file")
     if not payments:
         raise StatementError(f"{name}: the file has no payments")
-    payments.sort(key=lambda payment: payment.day)
     first, last = payments[0].day, payments[-1].day
     if last - first > _MAX_SPAN or not 1900 <= first.year <= last.year <= 2200:
         raise StatementError(
             f"{name}: the payments are from {first} to {last}; they must span at most 9 years between 1900 and 2200"
         )
-    return History(payments=payments, opening=opening, account_type=_ofx_account_type(text) if is_ofx else "CHECKING")
+    return replace(history, payments=payments)
 
 
 def _decode(content: bytes) -> str:
@@ -172,10 +173,7 @@ def _ofx_cells(fields: Mapping[str, str], currency: str) -> dict[str, str]:
     }
 
 
-def _read_csv(
-    text: str, name: str, columns: Mapping[str, str], currency: str, is_day_first: bool | None
-) -> tuple[list[Payment], dict[str, Decimal]]:
-    """Return the payments, and the balances before the first ones."""
+def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str, is_day_first: bool | None) -> History:
     lines = text.splitlines()
     delimiter = max(",;\t", key=text[:5000].count)
     header_line, header, positions = _find_header(lines, delimiter, columns, name)
@@ -198,7 +196,7 @@ def _read_csv(
         except ValueError as error:
             raise StatementError(f"{name}, line {line:,}: {error}") from None
     balances = [_parse_number(cells["balance"], decimal_mark) for _, cells in found]
-    return payments, _opening_balances(payments, balances)
+    return History(payments=payments, opening=_opening_balances(payments, balances))
 
 
 def _cells(row: Sequence[str], positions: Mapping[str, Sequence[int]]) -> dict[str, str]:
