@@ -24,6 +24,7 @@ from tickover.server.sign_in.mail.smtp import SmtpMailer
 from tickover.server.storage import open_store, schema_version
 from tickover.server.storage.admin.statistics import Statistics, data_folder, find_growth_error, read_statistics
 from tickover.server.storage.urls import describe_error, is_postgres, redact_url, sqlite_path
+from tickover.server.web.handler import wall_clock
 
 _LITTLE_SPACE: Final = 2**30
 _NO_SPACE: Final = 100 * 2**20
@@ -43,7 +44,7 @@ class Check(NamedTuple):
 
 
 async def run_checks(
-    read_settings: Callable[[], Settings], environment: Mapping[str, str], now: Callable[[], Instant]
+    read_settings: Callable[[], Settings], environment: Mapping[str, str]
 ) -> AsyncIterator[tuple[str, Check]]:
     """Yield the name and the result of each check as soon as it is known."""
     try:
@@ -56,7 +57,7 @@ async def run_checks(
     url, folder = settings.database_url, data_folder(settings.database_url, settings.data_dir)
     skew = None
     try:
-        found = await read_statistics(url, now) if is_postgres(url) or sqlite_path(url).exists() else None
+        found = await read_statistics(url, wall_clock) if is_postgres(url) or sqlite_path(url).exists() else None
     except SettingError as failure:
         yield "database", Check("error", str(failure), _advice(failure))
     else:
@@ -66,7 +67,7 @@ async def run_checks(
             yield "schema", check_schema(found.schema_version, schema_version(url))
     yield "disk", check_disk(shutil.disk_usage(folder).free, folder)
     yield "mail", await check_mail(settings)
-    yield "clock", check_clock(now(), skew)
+    yield "clock", check_clock(wall_clock(), skew)
     yield "public URL", await _check_public_url(settings)
     yield "proxies", check_proxies(settings)
     for check in check_permissions(settings, environment):

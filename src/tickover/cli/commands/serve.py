@@ -106,12 +106,11 @@ def doctor(session: Session, /, **flags: Any) -> None:
     """
     with translate_errors():
         from tickover.server.doctor import run_checks
-        from tickover.server.web.handler import wall_clock
 
         found = []
 
         async def report() -> None:
-            async for name, check in run_checks(partial(read_server_settings, session, flags), os.environ, wall_clock):
+            async for name, check in run_checks(partial(read_server_settings, session, flags), os.environ):
                 found.append({"name": name, **check._asdict()})
                 if not session.output.wants_json:
                     advice = [f"  {'':13} {check.advice}"] if check.advice else []
