@@ -46,12 +46,6 @@ def between(minimum: int, maximum: int, message: str = "") -> Callable[[str], in
 
 
 port: Final = between(0, 65_535)
-
-
-def optional_port(value: str) -> int | None:
-    return port(value) if value else None
-
-
 count: Final = between(0, 10**12, "must be a whole number; 0 means no limit")
 
 
@@ -86,9 +80,8 @@ def networks(value: str) -> tuple[Network, ...]:
 def http_url(value: str) -> SplitResult:
     """Parse an HTTP URL without user, query and fragment. Raise ValueError for any other URL."""
     parts = urlsplit(text(value))
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or parts.query or parts.fragment:
-        raise ValueError
-    if parts.username or parts.password or " " in value:
+    refused = (parts.username, parts.password, parts.query, parts.fragment, parts.port == 0, " " in value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or any(refused):
         raise ValueError
     return parts
 

@@ -137,7 +137,9 @@ class Settings(Struct, frozen=True):
     max_in_flight: int = setting("Maximum concurrent calls per process.", values.between(1, 1_000_000), "512")
     keep_alive_seconds: int = setting("Seconds until an idle connection is closed.", values.between(1, 3600), "75")
     drain_seconds: int = setting("Seconds to keep serving after SIGTERM.", values.between(0, 3600), "0")
-    metrics_port: int | None = setting("Port of the metrics for Prometheus. Default: no metrics.", values.optional_port)
+    metrics_port: int | None = setting(
+        "Port of the metrics for Prometheus. Default: no metrics.", lambda value: values.port(value) if value else None
+    )
     """None means no metrics."""
     metrics_host: str = setting("Address to serve the metrics on.", values.text, "127.0.0.1")
 
