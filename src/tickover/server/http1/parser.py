@@ -201,7 +201,7 @@ class RequestParser:
             # The parser doesn't see `close` beside `keep-alive`. A repeated header is empty here.
             options = {option.strip(b" \t").lower() for option in fields.get(b"connection", b"").split(b",")}
             request.keep_alive = request.keep_alive and b"keep-alive" in options and b"close" not in options
-        request.needs_keep_alive_header = request.keep_alive and version != "1.1"
+            request.needs_keep_alive_header = request.keep_alive
         length = int(fields.get(b"content-length", 0))
         expects_continue = version == "1.1" and fields.get(b"expect", b"").lower() == b"100-continue"
         if length > (self._max_body if expects_continue else self._max_discarded):

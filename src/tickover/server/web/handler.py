@@ -112,17 +112,18 @@ class Handler:
     def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
         if self._access_log is not None:
             request.began = asyncio.get_running_loop().time()
+        request_id = next(self._request_ids)
         if request.path == "/rpc":
             if self.in_flight >= self._max_in_flight:
                 self._count_rejection(Reason.UNAVAILABLE)
-                return self._finish(_to_http(_TOO_MANY_CALLS), request, next(self._request_ids))
+                return self._finish(_to_http(_TOO_MANY_CALLS), request, request_id)
             self.in_flight += 1
-            return self._handle_call(request, next(self._request_ids))
+            return self._handle_call(request, request_id)
         if request.path == "/healthz":
-            return self._finish(_health(request, 200, b"alive\n"), request, next(self._request_ids))
+            return self._finish(_health(request, 200, b"alive\n"), request, request_id)
         if self._bank.has(request.path):
-            return self._handle_bank(request, next(self._request_ids))
-        return self._handle_page(request, next(self._request_ids))
+            return self._handle_bank(request, request_id)
+        return self._handle_page(request, request_id)
 
     def route(self, path: str) -> str:
         """Return the path for logs, or "unknown" if nothing is there: then it is text of the client."""
