@@ -264,12 +264,13 @@ def open_listeners(settings: Settings, *, shared: bool) -> Listeners:
 
 def listen(host: str, port: int, *, shared: bool, setting: str = "") -> socket.socket:
     """Bind a socket. `setting` is a part of the names of its settings."""
-    host_variable, port_variable = f"TICKOVER_{setting}HOST", f"TICKOVER_{setting}PORT"
+    port_variable = f"TICKOVER_{setting}PORT"
+    wrong_host = SettingError(f"TICKOVER_{setting}HOST must be an address of this machine, not {host!r}.")
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise SettingError(f"{host_variable} must be an address of this machine, not {host!r}.") from None
+        raise wrong_host from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if shared:
@@ -278,7 +279,7 @@ def listen(host: str, port: int, *, shared: bool, setting: str = "") -> socket.s
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRNOTAVAIL:
-            raise SettingError(f"{host_variable} must be an address of this machine, not {host!r}.") from None
+            raise wrong_host from None
         advice = f"Stop the other program, or set another {port_variable}."
         if error.errno == errno.EACCES:
             advice = f"Set {port_variable} to 1024 or higher, for example 8000, and put a reverse proxy in front."
