@@ -208,7 +208,7 @@ def names_in(folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        pytest.param(None, r"The database .*source\.db doesn't exist", id="missing"),
+        pytest.param(None, r"Can't use the database .*source\.db: unable to open", id="missing"),
         pytest.param(b"", "Run `tickover migrate`", id="empty"),
         pytest.param(b"Dear diary, " * 100, "Can't use the database .*: file is not a database", id="not a database"),
     ],

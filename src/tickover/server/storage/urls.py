@@ -4,16 +4,8 @@ import re
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
-from tickover.server.setting_values import POSTGRES_PREFIXES, SQLITE_PREFIX, database_url
+from tickover.server.setting_values import POSTGRES_PREFIXES, SQLITE_PREFIX
 from tickover.server.settings import SettingError
-
-
-def check_url(name: str, url: str) -> None:
-    """Raise SettingError if the URL is that of no database. The message has no part of it, which may be a password."""
-    try:
-        database_url(url)
-    except ValueError as error:
-        raise SettingError(f"{name} {error}.") from None
 
 
 def is_postgres(url: str) -> bool:

@@ -7,12 +7,13 @@ from typing import Final
 import apsw
 from msgspec import Struct, msgpack
 
+from tickover.server.setting_values import database_url
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
 from tickover.server.storage.admin.connection import AdminConnection, Row, open_admin_connection
 from tickover.server.storage.postgres.pool import DRIVER_ERRORS
 from tickover.server.storage.postgres.statements import slot_of
-from tickover.server.storage.urls import check_url, describe_error, is_postgres, redact_url, sqlite_path
+from tickover.server.storage.urls import describe_error, redact_url
 
 Report = Callable[[str, int, int], None]
 """Called with the current step, the number of finished rows and the total. If it raises, nothing is copied."""
@@ -45,10 +46,12 @@ async def copy(source_url: str, target_url: str, report: Report) -> list[CopiedT
 
     The copy is read again and compared before it is committed, so the target has all data or none.
     """
-    check_url("The source", source_url)
-    check_url("The target", target_url)
-    if not is_postgres(source_url) and not sqlite_path(source_url).is_file():
-        raise SettingError(f"The database {sqlite_path(source_url)} doesn't exist. Check the path of the source.")
+    for name, url in (("source", source_url), ("target", target_url)):
+        try:
+            database_url(url)
+        except ValueError as error:
+            # The message has no part of the URL, which may be a password.
+            raise SettingError(f"The {name} {error}.") from None
     try:
         async with open_admin_connection(source_url, read_only=True) as source:
             # Create the target only after the source proved usable.
