@@ -5,10 +5,11 @@ from contextlib import contextmanager
 
 import apsw
 
+from tickover.server.settings import SettingError
 from tickover.server.storage.migrations import migrations
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Store
-from tickover.server.storage.urls import is_postgres, sqlite_path, unusable
+from tickover.server.storage.urls import describe_error, is_postgres, redact_url, sqlite_path
 
 
 async def open_store(url: str, max_connections: int = 10) -> Store:
@@ -16,13 +17,14 @@ async def open_store(url: str, max_connections: int = 10) -> Store:
     if is_postgres(url):
         from tickover.server.storage.postgres.store import PostgresStore
 
-        return await PostgresStore.open(url, max_connections)
+        with translate_errors(url):
+            return await PostgresStore.open(url, max_connections)
     return await SqliteStore.open(sqlite_path(url))
 
 
 @contextmanager
 def translate_errors(url: str) -> Iterator[None]:
-    """Raise a SettingError for errors of the database."""
+    """Raise a SettingError that says why the database can't be used."""
     errors: tuple[type[Exception], ...] = OSError, apsw.Error
     if is_postgres(url):
         from tickover.server.storage.postgres.pool import URL_ERRORS
@@ -31,7 +33,7 @@ def translate_errors(url: str) -> Iterator[None]:
     try:
         yield
     except errors as error:
-        raise unusable(url, error) from error
+        raise SettingError(f"Can't use the database {redact_url(url)}: {describe_error(error)}.") from error
 
 
 def schema_version(url: str) -> int:

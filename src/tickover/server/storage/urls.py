@@ -67,11 +67,6 @@ def _split(url: str) -> SplitResult:
     return address
 
 
-def unusable(url: str, error: Exception) -> SettingError:
-    """Return an error that says why the database can't be used."""
-    return SettingError(f"Can't use the database {redact_url(url)}: {describe_error(error)}.")
-
-
 def describe_error(error: Exception) -> str:
     """Return the first line of the error without a full stop. Network errors without a message get a description."""
     first_line = str(error).strip().partition("\n")[0]

@@ -15,7 +15,7 @@ from tickover.api.errors import unavailable
 from tickover.server.settings import SettingError
 from tickover.server.storage.migrations import migrations, pending
 from tickover.server.storage.postgres.sessions import Sessions
-from tickover.server.storage.urls import redact_url, split_hosts, unusable
+from tickover.server.storage.urls import redact_url, split_hosts
 
 DRIVER_ERRORS: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 """All errors of the driver, for operators, who can correct the URL or the database."""
@@ -84,17 +84,14 @@ class Connections:
         self._releases: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        """Bring the schema up to date. Raise SettingError if the database is unreachable or unusable."""
+        """Bring the schema up to date. Raise SettingError if the database is unusable, or one of URL_ERRORS."""
+        # No timeout: a migration may take long, and so may the wait for another server's migration.
+        connection = await self._connect_to_any_host(command_timeout=None, statement_cache_size=0)
         try:
-            # No timeout: a migration may take long, and so may the wait for another server's migration.
-            connection = await self._connect_to_any_host(command_timeout=None, statement_cache_size=0)
-            try:
-                await self._check(connection)
-                await _migrate(connection)
-            finally:
-                await connection.close()
-        except URL_ERRORS as error:
-            raise unusable(self._url, error) from error
+            await self._check(connection)
+            await _migrate(connection)
+        finally:
+            await connection.close()
         await self.open_pool()
 
     async def open_pool(self) -> None:

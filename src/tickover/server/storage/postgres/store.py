@@ -108,7 +108,7 @@ class PostgresStore(BaseStore):
 
     @classmethod
     async def open(cls, url: str, max_connections: int) -> "PostgresStore":
-        """Connect, and bring the schema up to date. Raise SettingError if the database is unusable."""
+        """Connect, and bring the schema up to date. See `Connections.open` for errors."""
         connections = Connections(url, max_connections)
         await connections.open()
         # Calls that wait for a lock occupy a connection. Half of the connections stay free for other calls.
