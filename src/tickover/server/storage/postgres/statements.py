@@ -15,6 +15,11 @@ def slot_of(key: bytes) -> int:
     return creation_day(key) % SLOTS
 
 
+def _by_slot(statement: str) -> list[str]:
+    """Return the statement for each slot, whose number stands in place of N in `clocks_N` and `schedules_N`."""
+    return [statement.replace("_N", f"_{slot}") for slot in range(SLOTS)]
+
+
 # A decoy row that belongs to no address.
 PROBE = "update login_failures set count = count + 1 where email = '0'"
 
@@ -52,19 +57,16 @@ CREATE_CLOCKS = """
 # A statement that waits for an amendment sees the new revision of the clock, and the old schedule of its snapshot.
 # It must not combine them. The condition compares both revisions, so that the statement skips such a clock, and the
 # store runs it again. Clocks that were never amended need no second lookup.
-_SAME_REVISION = [
-    f"""
+_SAME_REVISION = """
         (clocks.revision = 0 or clocks.revision = (
-          select seen.revision from clocks_{slot} as seen where seen.key = clocks.key
+          select seen.revision from clocks_N as seen where seen.key = clocks.key
         ))"""
-    for slot in range(SLOTS)
-]
 
 
-def _advance_clocks(slot: int, same_revision: str) -> str:
+def _advance_clocks(same_revision: str) -> str:
     # Keys are sorted, and rows are locked in that order, so that two batches never deadlock.
     return f"""
-      update clocks_{slot} as clocks
+      update clocks_N as clocks
       set frozen_time = case when input.to_time between frozen_time and max_time then input.to_time else frozen_time end
       from unnest($1::uuid[], $2::bytea[], $3::uuid[], $4::bigint[], $5::integer[])
         as input (owner, token, key, to_time, revision)
@@ -75,24 +77,22 @@ def _advance_clocks(slot: int, same_revision: str) -> str:
 
 
 # Clocks that have another revision are skipped.
-ADVANCE_CLOCKS = [_advance_clocks(slot, "clocks.revision = input.revision") for slot in range(SLOTS)]
-ADVANCE_CLOCKS_WITH_SCHEDULES = [
+ADVANCE_CLOCKS = _by_slot(_advance_clocks("clocks.revision = input.revision"))
+ADVANCE_CLOCKS_WITH_SCHEDULES = _by_slot(
     f"""
-    with moved as ({_advance_clocks(slot, _SAME_REVISION[slot])}
+    with moved as ({_advance_clocks(_SAME_REVISION)}
     ), whole as materialized (
       select moved.key, start_time, frozen_time, max_time, name, labels, revision, schedules.body
-      from moved join schedules_{slot} as schedules on schedules.key = moved.key
+      from moved join schedules_N as schedules on schedules.key = moved.key
     )
     select * from whole"""
-    for slot in range(SLOTS)
-]
-FIND_CLOCK = [
+)
+FIND_CLOCK = _by_slot(
     f"""
     select start_time, frozen_time, max_time, name, labels, revision,
-      case when revision is distinct from $4 then (select body from schedules_{slot} where key = $3) end
-    from clocks_{slot} where key = $3 and owner = {OWNER}"""
-    for slot in range(SLOTS)
-]
+      case when revision is distinct from $4 then (select body from schedules_N where key = $3) end
+    from clocks_N where key = $3 and owner = {OWNER}"""
+)
 # The last row has a key alone. It is there if the scan ended early. Keys are sorted, so the last one is the smallest.
 SEARCH_CLOCKS = f"""
     with scanned as materialized ({PAGE}),
@@ -111,12 +111,12 @@ SEARCH_CLOCKS = f"""
 UPDATE_CLOCK = f"select * from update_clock_v1($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11)"
 # Returns whether the clock existed. If it didn't, an empty message is written to the write-ahead log. The commit then
 # waits for synchronous standbys, and doesn't confirm an earlier deletion that they may lack.
-DELETE_CLOCK = [
+DELETE_CLOCK = _by_slot(
     f"""
     with deleted as (
-      delete from clocks_{slot} where key = $3 and owner = {OWNER} returning key
+      delete from clocks_N where key = $3 and owner = {OWNER} returning key
     ), schedule as (
-      delete from schedules_{slot} where key in (select key from deleted)
+      delete from schedules_N where key in (select key from deleted)
     ), creation as (
       delete from creations where clock_key in (select key from deleted)
     ), connection as (
@@ -125,8 +125,7 @@ DELETE_CLOCK = [
     select true from deleted
     union all
     select false from pg_logical_emit_message(true, 'tickover', '') where not exists (select from deleted)"""
-    for slot in range(SLOTS)
-]
+)
 # Returns no row if the token was revoked.
 CREATE_CLOCK_ONCE = f"""
     select result.*
@@ -141,20 +140,18 @@ AMEND_CLOCK = f"""
 # Returns null if the clock doesn't exist or the token was revoked.
 CREATE_CONNECTION = f"select create_connection_v1($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11)"
 # A clock without connections has one row without values.
-LIST_CONNECTIONS = [
+LIST_CONNECTIONS = _by_slot(
     f"""
-    select {CONNECTION} from clocks_{slot} as clocks left join connections on clock_key = clocks.key
+    select {CONNECTION} from clocks_N as clocks left join connections on clock_key = clocks.key
     where clocks.key = $3 and owner = {OWNER}"""
-    for slot in range(SLOTS)
-]
+)
 # Returns no row if the clock doesn't exist or the token was revoked.
-DELETE_CONNECTION = [
+DELETE_CONNECTION = _by_slot(
     f"""
-    with clock as materialized (select key from clocks_{slot} where key = $3 and owner = {OWNER}),
+    with clock as materialized (select key from clocks_N where key = $3 and owner = {OWNER}),
     deleted as (delete from connections where key = $4 and clock_key in (select key from clock) returning key)
     select exists (select from deleted) from clock"""
-    for slot in range(SLOTS)
-]
+)
 # `offset 0` forces lookups by key. A join planned for an empty slot would scan the slot.
 FIND_CONNECTION = f"""
     select {CONNECTION}, login_required, owner, clocks.key, start_time, frozen_time, max_time, name, labels, revision,
