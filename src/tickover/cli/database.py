@@ -11,7 +11,6 @@ import click
 
 from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_TOKEN_NAME
-from tickover.api.terminal import sanitize
 from tickover.api.tokens import CreatedAccessToken
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.session import Session
@@ -81,7 +80,7 @@ async def create_access_token(
     try:
         address = email_addresses.parse(email)
     except ValueError:
-        raise CliError(Exit.WRONG_COMMAND, f"'{sanitize(email)}' isn't an email address.") from None
+        raise CliError(Exit.WRONG_COMMAND, f"'{email}' isn't an email address.") from None
     if not 1 <= len(name) <= MAX_TOKEN_NAME:
         raise CliError(Exit.WRONG_COMMAND, f"The name must have 1 to {MAX_TOKEN_NAME} characters.")
     # Access tokens are random, so they need no secret key.

@@ -1,7 +1,6 @@
 """Delivers events as webhooks, signed as in Standard Webhooks: to a URL, or to a handler in this process."""
 
 import base64
-import binascii
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
@@ -57,7 +56,7 @@ def decode_secret(text: str) -> bytes:
     """Return the key of a secret. Raise ValueError if it isn't `whsec_` and 24 to 64 bytes in base64."""
     try:
         key = base64.b64decode(text.removeprefix(SECRET_PREFIX), validate=True)
-    except binascii.Error:
+    except ValueError:
         key = b""
     if not text.startswith(SECRET_PREFIX) or len(key) not in _SECRET_BYTES:
         raise ValueError("invalid signing secret; use whsec_ and 24 to 64 random bytes in base64")

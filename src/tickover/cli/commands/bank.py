@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 import click
 
 from tickover.api.limits import MAX_TOLERANCE_DAYS
-from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import ClientCommand, clock_argument, clock_option, parse_amount, time_option
@@ -57,9 +56,7 @@ def connections(session: Session, id: str | None) -> None:
     """List the apps that read a clock as if it were a bank, oldest first, without their secrets."""
     with selected_clock(session, id) as (client, clock_id):
         found = client.list_connections(clock_id)
-    lines = [
-        f"  {one.id}  {one.protocol}  {sanitize(one.institution)}  created {one.created_at:%Y-%m-%d}" for one in found
-    ]
+    lines = [f"  {one.id}  {one.protocol}  {one.institution}  created {one.created_at:%Y-%m-%d}" for one in found]
     session.output.write({"connections": found}, *(lines or ["The clock has no connections."]))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 from msgspec import json
@@ -84,7 +84,7 @@ def _write_time(file: Path, instant: datetime) -> None:
 )
 @click.option(
     "--secret-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.File(encoding="utf-8", errors="replace"),
     metavar="FILE",
     help=f"File with the signing secret. [{SECRET_VARIABLE}, default: a new secret]",
 )
@@ -105,7 +105,7 @@ def listen(  # noqa: PLR0913 - one parameter for each option
     target: str,
     ids: Sequence[str],
     *,
-    secret_file: Path | None,
+    secret_file: TextIO | None,
     provider: str | None,
     retries: int,
     duplicate: bool,
@@ -127,7 +127,7 @@ def listen(  # noqa: PLR0913 - one parameter for each option
     """
     from tickover.client.webhooks import Webhook, decode_secret, new_secret, parse_url
 
-    given = _read_secret(secret_file)
+    given = secret_file.read().strip() if secret_file else os.environ.get(SECRET_VARIABLE) or None
     secret = new_secret() if given is None else given
     try:
         decode_secret(secret)
@@ -161,16 +161,6 @@ def listen(  # noqa: PLR0913 - one parameter for each option
 def _note(text: str) -> None:
     """Print progress, which isn't output, even with --json."""
     click.echo(sanitize(text), err=True)
-
-
-def _read_secret(file: Path | None) -> str | None:
-    """Return the secret of the file, or else of the environment, or None."""
-    if file is None:
-        return os.environ.get(SECRET_VARIABLE) or None
-    try:
-        return file.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        raise click.UsageError(f"Can't read a secret from '{file}'.") from None
 
 
 def _try(session: Session, forward: "Callable[[Clock], None]", clock: "Clock") -> bool:

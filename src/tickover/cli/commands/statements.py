@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from tickover.api.fields import ACCOUNT_KEY, AccountType
 from tickover.api.limits import MAX_ACCOUNT_KEY
-from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import ClientCommand, time_option
@@ -144,7 +143,7 @@ def _load_accounts(accounts: Sequence[_AccountFile], read: _ReadFile) -> History
 def _load_file(path: Path, read: _ReadFile, missing_hint: str = "") -> History:
     try:
         if not path.is_file():
-            raise CliError(Exit.WRONG_COMMAND, f"No file is named '{sanitize(str(path))}'.", missing_hint)
+            raise CliError(Exit.WRONG_COMMAND, f"No file is named '{path}'.", missing_hint)
         with path.open("rb") as file:
             return read(file.read(MAX_STATEMENT_BYTES + 1), path.name)
     except OSError as error:

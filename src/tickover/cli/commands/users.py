@@ -47,11 +47,12 @@ def show(session: Session, user: str, database_url: str | None) -> None:
     with _open_users(session, database_url) as (users, runner):
         found = runner.run(_find(users, user))
         details = runner.run(users.describe(found, session.now()))
+    megabytes = f"{details.bytes / 1e6:,.1f} MB".replace(",", " ")
     session.output.write(
         _document(found) | to_builtins(details),
         f"{found.email}  {_id(found)}",
         f"  Created        {formatting.date_and_minute(found.created_at)} UTC",
-        f"  Clocks         {details.clocks} ({_megabytes(details.bytes)})",
+        f"  Clocks         {details.clocks} ({megabytes})",
         f"  Sessions       {details.sessions}",
         f"  Access tokens  {details.access_tokens}",
     )
@@ -138,7 +139,3 @@ def _id(user: "User") -> str:
 
 def _document(user: "User") -> dict[str, Any]:
     return {"id": _id(user), "email": user.email, "createdAt": user.created_at}
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB".replace(",", " ")
