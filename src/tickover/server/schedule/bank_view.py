@@ -89,9 +89,6 @@ class BankView:
         """All rows, sorted by the instant from which they are shown."""
         return sorted([*self._transactions(), *self._transfers()], key=attrgetter("at"))
 
-    def row_ids(self) -> set[str]:
-        return {row.id for row in self.rows}
-
     @cached_property
     def starts(self) -> list[Instant]:
         """The instant from which each row is shown."""

@@ -2,8 +2,7 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Final
 
 from msgspec import UNSET, UnsetType
@@ -13,8 +12,8 @@ from tickover.api.timestamps import Instant
 from tickover.server.schedule.bank_view import BankView
 from tickover.server.schedule.money import Amount
 
-_Key = tuple[Amount, int, str | UnsetType]
-"""An amount, a UTC day, and a name."""
+_Key = tuple[Amount, int, str | UnsetType | None]
+"""An amount, a UTC day, and a name, or None for any name."""
 _AMOUNTS_PER_STEP: Final = 500
 
 
@@ -48,24 +47,20 @@ class Comparison:
         pending: Sequence[ExpectedItem[Amount]],
         observed: Sequence[ObservedEntry],
         tolerance: int,
-        find_bank_ids: Callable[[], Set[str]] = frozenset,
+        bank_ids: Set[str] = frozenset(),
     ) -> None:
         self.unexpected: list[ObservedItem[Amount]] = []
         self.duplicated: list[ObservedItem[Amount]] = []
         self.changed: list[ChangedItem[Amount]] = []
         self._tolerance = tolerance
         self._observed = observed
-        self._find_bank_ids = find_bank_ids
+        self._bank_ids = bank_ids
+        """An observed transaction with the ID of another account doesn't match by its amount."""
         # Of several that match, the first is taken, so pending ones come last.
         self._unmatched = {item.id: item for item in (*expected, *pending)}
         self._pending = {item.id for item in pending}
-        self._matched: list[int] = []
+        self._matched: set[int] = set()
         """The positions of matched observed transactions."""
-
-    @cached_property
-    def _bank_ids(self) -> Set[str]:
-        """An observed transaction with the ID of another account doesn't match by its amount."""
-        return self._find_bank_ids()
 
     @property
     def missing(self) -> list[ExpectedItem[Amount]]:
@@ -77,16 +72,15 @@ class Comparison:
         if rest:
             yield
             yield from self._match_keys(rest)
-        if rest:
             yield
             self._sort_rest(rest)
         for found in (self.unexpected, self.duplicated):
             found.sort(key=lambda item: item.index)
         self.changed.sort(key=lambda item: item.expected.at)
 
-    def _match_ids(self) -> dict[int, _Key]:
+    def _match_ids(self) -> Mapping[int, _Key]:
         """Match the transactions with known IDs. Return the keys of those without by position."""
-        copies, rest = defaultdict[str, list[int]](list), {}
+        copies, rest = defaultdict[str, list[int]](list), dict[int, _Key]()
         for number, observed in enumerate(self._observed):
             id = observed.id
             if id is UNSET or (id not in self._unmatched and id not in self._bank_ids):
@@ -100,45 +94,31 @@ class Comparison:
             differences = [(self._differences(number, expected), number) for number in numbers]
             # Without differences if there is such a copy.
             fields, best = min(differences)
-            self._matched.append(best)
+            self._matched.add(best)
             if fields:
                 self.changed.append(ChangedItem(expected, _echo(best, self._observed[best]), fields))
             self.duplicated += [_echo(number, self._observed[number]) for number in numbers if number != best]
         return rest
 
-    def _match_keys(self, rest: dict[int, _Key]) -> Iterator[None]:
+    def _match_keys(self, rest: Mapping[int, _Key]) -> Iterator[None]:
         """Match by amount and day: the same day first, then others within the tolerance. Names break ties."""
-        by_name = self._index(with_names=True)
-        self._match_candidates(rest, by_name, 1, with_names=True)
-        yield
-        matched = len(self._matched)
-        # Of books that are nearly complete, few are left.
-        amounts = {abs(item.amount) for item in self._unmatched.values()}
-        candidates = {number: key for number, key in rest.items() if abs(key[0]) in amounts}
-        by_day = self._index(with_names=False)
+        index = self._index()
         for sign in (1, -1):
-            for index in (by_name, by_day):
-                yield
-                self._match_candidates(candidates, index, sign, with_names=index is by_name)
+            yield from self._match_candidates(rest, index, sign)
             moved: dict[int, _Key] = {}
-            for count, found in enumerate(self._move_days(candidates, sign)):
+            for count, found in enumerate(self._move_days(rest, sign)):
                 if count % _AMOUNTS_PER_STEP == 0:
                     yield
                 moved |= found
-            for number in moved:
-                del candidates[number]
-            for index in (by_name, by_day):
-                yield
-                self._match_candidates(moved, index, sign, with_names=index is by_name)
-        for number in self._matched[matched:]:
-            del rest[number]
+            yield from self._match_candidates(moved, index, sign)
 
     def _move_days(self, candidates: Mapping[int, _Key], sign: int) -> Iterator[dict[int, _Key]]:
         """Yield the candidates of each amount that match an item on another day, with that day in their keys."""
         days, pending_days, numbers = (defaultdict[Amount, list[int]](list) for _ in range(3))
         for item in self._unmatched.values():
             (pending_days if item.id in self._pending else days)[item.amount].append(item.at.toordinal())
-        for number in sorted(candidates, key=lambda number: candidates[number][1]):
+        unmatched = [number for number in candidates if number not in self._matched]
+        for number in sorted(unmatched, key=lambda number: candidates[number][1]):
             numbers[sign * candidates[number][0]].append(number)
         for amount, rows in numbers.items():
             booked, pending = sorted(days[amount]), sorted(pending_days[amount])
@@ -148,43 +128,41 @@ class Comparison:
                 rows[position]: (sign * amount, day, candidates[rows[position]][2]) for position, day in pairs.items()
             }
 
-    def _index(self, *, with_names: bool) -> dict[_Key, list[str]]:
-        """Return the IDs of unmatched items by their keys, the latest first."""
-        index: dict[_Key, list[str]] = {}
+    def _index(self) -> Mapping[_Key, list[str]]:
+        """Return the IDs of unmatched items by their keys with and without names, the latest first."""
+        index = defaultdict[_Key, list[str]](list)
         for item in reversed(self._unmatched.values()):
-            key = item.amount, item.at.toordinal(), item.name if with_names else UNSET
-            index.setdefault(key, []).append(item.id)
+            day = item.at.toordinal()
+            index[item.amount, day, item.name].append(item.id)
+            index[item.amount, day, None].append(item.id)
         return index
 
     def _match_candidates(
-        self, candidates: dict[int, _Key], index: Mapping[_Key, list[str]], sign: int, *, with_names: bool
-    ) -> None:
-        keys = candidates.items()
-        if sign < 0 or not with_names:
-            keys = {
-                number: (sign * amount, day, name if with_names else UNSET) for number, (amount, day, name) in keys
-            }.items()
-        for number, key in list(keys):
-            ids = index.get(key)
-            while ids:
-                expected = self._unmatched.pop(ids.pop(), None)
-                if expected is not None:
-                    del candidates[number]
-                    self._matched.append(number)
-                    if sign < 0:
-                        self.changed.append(ChangedItem(expected, _echo(number, self._observed[number]), ["amount"]))
-                    break
+        self, candidates: Mapping[int, _Key], index: Mapping[_Key, list[str]], sign: int
+    ) -> Iterator[None]:
+        for with_names in (True, False):
+            yield
+            for number, (amount, day, name) in candidates.items():
+                ids = index.get((sign * amount, day, name if with_names else None))
+                while ids and number not in self._matched:
+                    expected = self._unmatched.pop(ids.pop(), None)
+                    if expected is not None:
+                        self._matched.add(number)
+                        if sign < 0:
+                            observed = _echo(number, self._observed[number])
+                            self.changed.append(ChangedItem(expected, observed, ["amount"]))
 
     def _sort_rest(self, rest: Mapping[int, _Key]) -> None:
         """Tell further copies of matched transactions from those that nobody expects."""
-        matched = [self._observed[number] for number in self._matched]
-        keys = {(observed.amount, observed.at.toordinal(), observed.name) for observed in matched}
-        days = {(amount, day) for amount, day, _ in keys}
+        names = defaultdict[tuple[Amount, int], set[str | UnsetType | None]](set)
+        for observed in (self._observed[number] for number in self._matched):
+            names[observed.amount, observed.at.toordinal()].add(observed.name)
         distances = range(-self._tolerance, self._tolerance + 1)
         for number, (amount, day, name) in rest.items():
-            near = [day + distance for distance in distances if (amount, day + distance) in days]
-            names = {key for one in near for key in ((amount, one, name), (amount, one, UNSET))}
-            is_copy = bool(near) and (name is UNSET or not keys.isdisjoint(names))
+            if number in self._matched:
+                continue
+            near = [names[amount, day + distance] for distance in distances if (amount, day + distance) in names]
+            is_copy = any(name is UNSET or name in found or UNSET in found for found in near)
             (self.duplicated if is_copy else self.unexpected).append(_echo(number, self._observed[number]))
 
     def _differences(self, number: int, expected: ExpectedItem[Amount]) -> list[Field]:
