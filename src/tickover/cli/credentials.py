@@ -2,12 +2,13 @@
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 from msgspec import DecodeError, Struct, json
+from msgspec.structs import replace
 
 from tickover.cli.errors import CliError, Exit
 
@@ -45,13 +46,13 @@ class Credentials:
         """The URL of the last sign-in, or an empty string."""
         return self._read().last_server
 
-    def update(self, url: str, change: Callable[[ServerProfile], ServerProfile], *, is_sign_in: bool = False) -> None:
-        """Replace the profile of a server with the result of `change`. The write is atomic."""
+    def update(self, url: str, *, is_sign_in: bool = False, **changes: str) -> None:
+        """Replace fields of the profile of a server. The write is atomic."""
         try:
             with self._locked():
                 file = self._read()
                 servers = dict(file.servers)
-                servers[url] = change(servers.get(url, ServerProfile()))
+                servers[url] = replace(servers.get(url, ServerProfile()), **changes)
                 servers = {url: profile for url, profile in servers.items() if profile != ServerProfile()}
                 self._write(_File(servers, url if is_sign_in else file.last_server))
         except OSError as error:

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from msgspec.structs import replace
-
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.session import Session
@@ -65,7 +63,7 @@ def remember_clock(session: Session, id: str) -> None:
     """Make the clock the default of later commands."""
     try:
         if session.profile.clock != id:
-            session.credentials.update(session.url, lambda profile: replace(profile, clock=id))
+            session.credentials.update(session.url, clock=id)
     except CliError as error:
         # The command itself succeeded.
         session.output.note(f"Can't save this clock as the default. {error.message}")
@@ -73,4 +71,4 @@ def remember_clock(session: Session, id: str) -> None:
 
 def forget_clock(session: Session, id: str) -> None:
     if session.profile.clock == id:
-        session.credentials.update(session.url, lambda profile: replace(profile, clock=""))
+        session.credentials.update(session.url, clock="")

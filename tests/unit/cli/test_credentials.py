@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import json
+from msgspec.structs import asdict
 
 from tickover.cli.credentials import Credentials, ServerProfile, config_folder
 from tickover.cli.errors import CliError, Exit
@@ -27,7 +28,7 @@ def mode(path: Path) -> int:
 def test_only_the_owner_can_read_the_file(credentials: Credentials) -> None:
     before = os.umask(0)
     try:
-        credentials.update(URL, lambda _: ANA)
+        credentials.update(URL, **asdict(ANA))
     finally:
         os.umask(before)
     assert mode(credentials.path.parent) == 0o700
@@ -41,7 +42,7 @@ def test_open_file_permissions_are_tightened(credentials: Credentials) -> None:
     credentials.path.parent.mkdir(0o755, parents=True)
     credentials.path.write_bytes(json.encode({"servers": {}}))
     credentials.path.chmod(0o644)
-    credentials.update(URL, lambda _: ANA)
+    credentials.update(URL, **asdict(ANA))
     assert (mode(credentials.path.parent), mode(credentials.path)) == (0o700, 0o600)
 
 
@@ -50,7 +51,7 @@ def test_leftover_temporary_file_is_replaced(credentials: Credentials) -> None:
     leftover = credentials.path.with_suffix(".new")
     leftover.write_text("half of somethi")
     leftover.chmod(0o644)
-    credentials.update(URL, lambda _: ANA)
+    credentials.update(URL, **asdict(ANA))
     assert (credentials.get(URL), mode(credentials.path), leftover.exists()) == (ANA, 0o600, False)
 
 
@@ -58,7 +59,7 @@ def test_leftover_temporary_file_is_replaced(credentials: Credentials) -> None:
 def test_damaged_file_is_reported_and_not_changed(credentials: Credentials, content: bytes) -> None:
     credentials.path.parent.mkdir(parents=True)
     credentials.path.write_bytes(content)
-    for use in (lambda: credentials.get(URL), lambda: credentials.update(URL, lambda _: ANA)):
+    for use in (lambda: credentials.get(URL), lambda: credentials.update(URL, **asdict(ANA))):
         with pytest.raises(CliError) as caught:
             use()
         assert caught.value.exit == Exit.WRONG_COMMAND
@@ -70,16 +71,16 @@ def test_damaged_file_is_reported_and_not_changed(credentials: Credentials, cont
 def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CliError, match=r"Can't write .*: Not a directory"):
-        Credentials(tmp_path / "file" / "tickover").update(URL, lambda _: ANA)
+        Credentials(tmp_path / "file" / "tickover").update(URL, **asdict(ANA))
 
 
-def test_update_holds_an_exclusive_lock(credentials: Credentials) -> None:
-    def change(_: ServerProfile) -> ServerProfile:
+def test_update_holds_an_exclusive_lock(credentials: Credentials, monkeypatch: pytest.MonkeyPatch) -> None:
+    def try_lock(_: int) -> None:
         with credentials.path.with_suffix(".lock").open() as lock, pytest.raises(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return ANA
 
-    credentials.update(URL, change)
+    monkeypatch.setattr(os, "fsync", try_lock)
+    credentials.update(URL, **asdict(ANA))
     assert credentials.get(URL) == ANA
 
 

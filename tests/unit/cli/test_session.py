@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tickover.cli.credentials import Credentials, ServerProfile, config_folder
+from tickover.cli.credentials import Credentials, config_folder
 from tickover.cli.session import DEFAULT_URL, Session
 
 LAST = "https://last.example.test"
@@ -17,7 +17,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.Monke
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     for name in ("TICKOVER_URL", "TICKOVER_TOKEN"):
         monkeypatch.delenv(name, raising=False)
-    Credentials(config_folder()).update(LAST, lambda _: ServerProfile(token="tko_of_last"), is_sign_in=True)
+    Credentials(config_folder()).update(LAST, token="tko_of_last", is_sign_in=True)
     return monkeypatch
 
 

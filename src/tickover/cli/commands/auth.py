@@ -4,7 +4,6 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 import click
-from msgspec.structs import replace
 
 from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_TOKEN_DAYS
@@ -14,7 +13,6 @@ from tickover.cli.options import ClientCommand
 from tickover.cli.session import Session
 
 if TYPE_CHECKING:
-    from tickover.cli.credentials import ServerProfile
     from tickover.client import SignedIn, Tickover
 
 _NEW_LINK: Final = "a new one"
@@ -52,16 +50,14 @@ def login(session: Session, email: str, code: str | None, link: str | None) -> N
         else:
             signed_in = client.log_in(email, code) if code else _log_in_by_email(session, client, email)
 
-    def change(profile: "ServerProfile") -> "ServerProfile":
-        # The last used clock belongs to the previous user.
-        clock = profile.clock if profile.user_id == signed_in.user_id else ""
-        return replace(profile, email=email, user_id=signed_in.user_id, token=signed_in.token, clock=clock)
-
-    session.credentials.update(session.url, change, is_sign_in=True)
+    user_id, token = signed_in.user_id, signed_in.token
+    # The last used clock may belong to another user.
+    clock = session.profile.clock if session.profile.user_id == user_id else ""
+    session.credentials.update(session.url, email=email, user_id=user_id, token=token, clock=clock, is_sign_in=True)
     if session.environment_token:
         session.output.note("TICKOVER_TOKEN is set and overrides the stored token.")
     session.output.write(
-        {"email": email, "userId": signed_in.user_id, "url": session.url},
+        {"email": email, "userId": user_id, "url": session.url},
         f"✓ Signed in as {email}.",
         f"  Your token is stored in {session.credentials.path}.",
         "  Next: tickover clock create salary-and-rent",
@@ -129,7 +125,7 @@ def logout(session: Session) -> None:
             if rejection.reason != Reason.UNAUTHENTICATED:
                 raise
     if not session.environment_token:
-        session.credentials.update(session.url, lambda profile: replace(profile, email="", token=""))
+        session.credentials.update(session.url, email="", token="")
     session.output.write({"signedOut": True}, f"✓ Signed out of {session.url}.")
 
 
