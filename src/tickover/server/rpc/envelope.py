@@ -1,8 +1,7 @@
 """The JSON-RPC 2.0 envelope: calls, results and errors."""
 
 import re
-from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import DecodeError, Raw, Struct, ValidationError, json
 
@@ -14,13 +13,13 @@ from tickover.server.rpc.reasons import REASONS
 NULL: Final = b"null"
 
 
-class FastEnvelope(Struct, gc=False):
-    """A usual call, which takes one pass of the decoder. `decode_call` is for all others."""
+class _Envelope(Struct, gc=False):
+    """The members of a call, each as JSON."""
 
-    jsonrpc: Literal["2.0"]
-    method: str
+    jsonrpc: Raw = Raw()
+    method: Raw = Raw()
     params: Raw = Raw(b"{}")
-    id: Raw = Raw(b"")
+    id: Raw = Raw()
 
 
 class Call(Struct, frozen=True, gc=False):
@@ -33,8 +32,7 @@ class Call(Struct, frozen=True, gc=False):
 
 
 _decode_batch: Final = json.Decoder(list[Raw]).decode
-_decode_fast_envelope: Final = json.Decoder(FastEnvelope).decode
-_decode_object: Final = json.Decoder(dict[str, Raw]).decode
+_decode_envelope: Final = json.Decoder(_Envelope).decode
 _decode_string: Final = json.Decoder(str).decode
 _encode: Final = json.Encoder().encode
 
@@ -43,30 +41,25 @@ def decode(body: bytes) -> Call | list[Raw]:
     """Decode a call, or a batch of calls for `decode_call`. Raise PARSE_ERROR or InvalidRequest if it is neither."""
     if is_nested_too_deeply(body):
         raise _parse_error(f"it is nested more than {MAX_NESTING} levels deep")
-    call = _try_fast_decode(body)
-    if call is not None:
-        return call
-    text = decode_text(body)
-    return _decode_batch(text) if text.lstrip(" \t\r\n").startswith("[") else decode_call(text)
-
-
-def decode_text(body: bytes) -> str:
-    """Return the body as text. Raise PARSE_ERROR if it is not JSON.
-
-    A lone surrogate is valid JSON but not valid text. It becomes U+0000, which is invalid in every field, so that the
-    error names the field.
-    """
     try:
-        text = body.decode()
-        try:
-            json.decode(text, type=Raw)
-        except DecodeError:
-            text = _SURROGATES.sub(lambda found: found[1] or r"\u0000", text)
-            json.decode(text, type=Raw)
+        text = decode_text(body)
+        return _decode_batch(text) if text.lstrip(" \t\r\n").startswith("[") else decode_call(text)
     except UnicodeDecodeError as error:
         raise _parse_error(f"invalid UTF-8 at byte {error.start}") from None
     except DecodeError as error:
         raise _parse_error(str(error).removeprefix("JSON is malformed: ")) from None
+
+
+def decode_text(body: bytes) -> str:
+    """Return the body as text.
+
+    A lone surrogate is valid JSON but not valid text. It becomes U+0000, which is invalid in every field, so that the
+    error names the field.
+    """
+    text = body.decode()
+    # Looking for one character first is much faster.
+    if "\\" in text and (r"\ud" in text or r"\uD" in text):
+        text = _SURROGATES.sub(lambda found: found[1] or r"\u0000", text)
     return text
 
 
@@ -80,20 +73,6 @@ def _parse_error(why: str) -> Rejection:
     return Rejection(Reason.PARSE_ERROR, f"The body is not valid JSON: {why}.")
 
 
-def _try_fast_decode(body: bytes) -> Call | None:
-    """Decode a usual call in one pass. Return None for a batch or an unusual call; unusual calls can be valid."""
-    try:
-        # The decoder doesn't check the UTF-8 of parameters.
-        body.decode()
-        call = _decode_fast_envelope(body)
-    except (UnicodeDecodeError, DecodeError):
-        return None
-    id, params = bytes(call.id), bytes(call.params)
-    if not id or id[:1] not in _ID_STARTS or b"u0000" in id or not params.startswith(b"{"):
-        return None
-    return Call(call.method, params, id)
-
-
 class InvalidRequest(Rejection):
     """An INVALID_REQUEST, with the request's id if it is valid."""
 
@@ -105,17 +84,19 @@ class InvalidRequest(Rejection):
 def decode_call(text: str | Raw) -> Call:
     """Decode one call. Raise InvalidRequest, which names the wrong member, if it isn't one."""
     try:
-        envelope = _decode_object(text)
+        envelope = _decode_envelope(text)
     except ValidationError:
+        # It may be malformed after its first character.
+        json.decode(text, type=Raw)
         raise InvalidRequest("it must be an object") from None
-    id, params = bytes(envelope.get("id", b"")), bytes(envelope.get("params", b"{}"))
+    id, params = bytes(envelope.id), bytes(envelope.params)
     if id and id[:1] not in _ID_STARTS:
         raise InvalidRequest("id must be a string, a number or null")
     if b"u0000" in id and "\0" in _decode_string(id):
         raise InvalidRequest("id must not contain U+0000 or lone surrogates")
-    if _string(envelope, "jsonrpc") != "2.0":
+    if _string(envelope.jsonrpc) != "2.0":
         raise InvalidRequest('jsonrpc must be the string "2.0"', id or NULL)
-    method = _string(envelope, "method")
+    method = _string(envelope.method)
     if method is None:
         raise InvalidRequest("method must be a string", id or NULL)
     if params[:1] not in (b"{", b"["):
@@ -126,9 +107,8 @@ def decode_call(text: str | Raw) -> Call:
 _ID_STARTS: Final = frozenset({b'"', b"n", b"-", *(b"%d" % digit for digit in range(10))})
 
 
-def _string(envelope: Mapping[str, Raw], name: str) -> str | None:
-    encoded = bytes(envelope.get(name, b""))
-    return _decode_string(encoded) if encoded.startswith(b'"') else None
+def _string(encoded: Raw) -> str | None:
+    return _decode_string(encoded) if bytes(encoded).startswith(b'"') else None
 
 
 def encode_result(id: bytes, result: bytes | Struct) -> bytes:
