@@ -116,10 +116,6 @@ class Settings(Struct, frozen=True):
         values.count,
         "10",
     )
-    code_tries: int = setting("Attempts allowed per code.", values.between(1, 10), "5")
-    code_failures: int = setting(
-        "Consecutive failed attempts after which only a login link works.", values.between(1, 1000), "100"
-    )
     test_codes: Mapping[str, str] = setting(
         "Fixed codes for addresses in reserved domains, such as app.test=123456, separated by commas.",
         values.test_codes,

@@ -35,6 +35,4 @@ class Services:
             resend_interval=timedelta(seconds=settings.resend_seconds),
             sends_an_hour=settings.sends_per_hour,
             sends_an_hour_from_one_network=settings.sends_per_hour_per_network,
-            code_tries=settings.code_tries,
-            failures_in_a_row=settings.code_failures,
         )

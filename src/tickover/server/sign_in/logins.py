@@ -27,7 +27,7 @@ class SecretKind(StrEnum):
 
 
 class Limits(Struct, frozen=True):
-    """Limits until the next sign-in. The operator can change them."""
+    """Limits until the next sign-in. The operator can change those of emails."""
 
     resend_interval: timedelta = RESEND_INTERVAL
     sends_an_hour: int = SENDS_AN_HOUR
