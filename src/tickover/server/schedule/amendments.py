@@ -3,12 +3,12 @@
 The past never changes: new items are at or after the frozen time, and only items after it can be cancelled.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from msgspec import UNSET, Struct
+from msgspec import Struct
 
 from tickover.api.clocks import AddEntry, ClockBounds
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params, truncate
@@ -26,12 +26,12 @@ from tickover.server.schedule.items import (
     ScheduledItems,
     StoredTransaction,
     decode_items,
-    find_currencies,
     item_id,
 )
 from tickover.server.schedule.schedule import (
     TRANSACTIONS,
     TRANSFERS,
+    Cancelled,
     Schedule,
     WithdrawnPayment,
     amend_schedule,
@@ -56,30 +56,31 @@ def amend(clock: Clock, schedule: Schedule, add: AddEntry, cancel: Sequence[str]
     """Return the amended schedule. Raise a Rejection with all faults, or with all items that are not pending."""
     found = _find_items(schedule, cancel)
     not_pending = [id for id, item in found.items() if item.at <= clock.frozen_time]
-    cancelled: dict[int, set[int]] = {}
+    cancelled = defaultdict[int, set[int]](set)
     for item in found.values():
-        cancelled.setdefault(item.group, set()).add(item.position)
-    shown, unseen = _cancelled_payments(clock, schedule, cancelled.get(TRANSACTIONS, set()))
+        cancelled[item.group].add(item.position)
+    shown, unseen = _cancelled_payments(clock, schedule, cancelled[TRANSACTIONS])
     withdrawn = [*schedule.withdrawn, *shown]
-    counts = {group: len(positions) for group, positions in cancelled.items()}
     faults = [
         *_added_faults(clock, schedule, add),
-        *_total_faults(schedule, add, counts, len(withdrawn)),
-        *_currency_faults(schedule, add, cancelled.get(TRANSACTIONS, set()), withdrawn),
+        *_total_faults(schedule, add, cancelled, len(withdrawn)),
+        *_currency_faults(schedule, add, cancelled[TRANSACTIONS], withdrawn),
         *_cancel_faults(cancel, found, schedule),
     ]
     if faults:
-        posted = [_not_pending_fault(index, id) for index, id in enumerate(cancel) if id in not_pending]
-        raise invalid_params([*faults, *posted])
+        for index, id in enumerate(cancel):
+            if id in not_pending:
+                faults.append(Fault(f"cancel[{index}]", "pending", "has already happened", id))
+        raise invalid_params(faults)
     if not_pending:
         message = "You can cancel only items that are still to come. These have already happened."
         raise Rejection(Reason.ITEM_NOT_PENDING, message, {"itemIds": not_pending})
-    added = [item.at if item.authorized_at is UNSET else item.authorized_at for item in add.transactions]
+    added = [item.authorized_at or item.at for item in add.transactions]
     added += [item.at for item in add.transfers] + [item.at for item in add.contributions]
     added += [item.at for goal in add.goals for item in goal.contributions]
     happening = [*(item.at for item in found.values()), *unseen]
     valid_until = min([*added, *(at - _MICROSECOND for at in happening)], default=clock.max_time)
-    return NextSchedule(amend_schedule(schedule, clock.key, add, cancelled, shown), valid_until)
+    return NextSchedule(amend_schedule(schedule, clock.key, add, cancelled, withdrawn), valid_until)
 
 
 def _cancelled_payments(
@@ -127,9 +128,9 @@ def _added_faults(clock: Clock, schedule: Schedule, add: AddEntry) -> Iterator[F
             yield Fault(f"add.contributions[{index}].goalId", "unknown", message, truncate(item.goal_id))
 
 
-def _total_faults(schedule: Schedule, add: AddEntry, cancelled: Mapping[int, int], withdrawn: int) -> Iterator[Fault]:
+def _total_faults(schedule: Schedule, add: AddEntry, cancelled: Cancelled, withdrawn: int) -> Iterator[Fault]:
     """Check what the clock would hold. Withdrawn payments are stored, so they count."""
-    counts = {group: len(items.instants) - cancelled.get(group, 0) for group, items in _groups(schedule).items()}
+    counts = {group: len(items.instants) - len(cancelled[group]) for group, items in _groups(schedule).items()}
     counts[TRANSACTIONS] += len(add.transactions) + withdrawn
     counts[TRANSFERS] += len(add.transfers)
     if (money := counts[TRANSACTIONS] + counts[TRANSFERS]) > MAX_CLOCK_TRANSACTIONS:
@@ -160,7 +161,7 @@ def _currency_faults(
         return
     kept = [item for position, item in enumerate(encoded) if position not in cancelled]
     added = [*(item.currency for item in add.transactions), *(payment.account for payment in withdrawn)]
-    count = len(find_currencies(kept).union(currency.encode() for currency in added))
+    count = len({item.currency for item in decode_items(StoredTransaction, kept)}.union(added))
     if count > MAX_CLOCK_CURRENCIES:
         yield _total_fault("add.transactions", MAX_CLOCK_CURRENCIES, "different currencies", count)
 
@@ -182,7 +183,3 @@ def _cancel_faults(ids: Sequence[str], found: Mapping[str, _Item], schedule: Sch
         elif id in seen:
             yield Fault(path, "unique", "is in the list twice", id)
         seen.add(id)
-
-
-def _not_pending_fault(index: int, id: str) -> Fault:
-    return Fault(f"cancel[{index}]", "pending", "has already happened", id)

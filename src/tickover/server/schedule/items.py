@@ -119,15 +119,6 @@ def item_id(encoded: bytes) -> str:
     return encoded[7 : encoded.index(b'"', 7)].decode()
 
 
-# Text can't match, because JSON escapes quotes.
-_CURRENCY: Final = re.compile(rb',"currency":"([A-Z]{3})"')
-
-
-def find_currencies(encoded: Sequence[bytes]) -> set[bytes]:
-    """Return the currencies of encoded transactions."""
-    return set(_CURRENCY.findall(b"".join(encoded)))
-
-
 # An amount is followed by one of these members, or it ends an item. Text can't match, because JSON escapes quotes and
 # line breaks.
 _WHOLE_AMOUNT_FRACTION: Final = re.compile(rb'\.0(?=,"(?:currency|authorizedName|receivedCurrency)":|}\n)')
@@ -238,9 +229,9 @@ def schedule_accounts(
     for transfer in decode_items(StoredTransfer, transfers.encoded):
         changes[transfer.from_].append((transfer.at, -transfer.amount))
         changes[transfer.to].append((transfer.at, transfer.arriving))
-    return [_schedule_account(head, sorted(changes[head.key], key=itemgetter(0))) for head in heads]
-
-
-def _schedule_account(head: AccountHead, changes: Sequence[tuple[Instant, Amount]]) -> ScheduledAccount:
-    balances = compute_sums([head.opening_balance, *(amount for _, amount in changes)])
-    return ScheduledAccount(without_braces(ENCODER.encode(head)), [at for at, _ in changes], balances)
+    accounts = []
+    for head in heads:
+        ordered = sorted(changes[head.key], key=itemgetter(0))
+        balances = compute_sums([head.opening_balance, *(amount for _, amount in ordered)])
+        accounts.append(ScheduledAccount(without_braces(ENCODER.encode(head)), [at for at, _ in ordered], balances))
+    return accounts
