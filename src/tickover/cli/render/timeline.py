@@ -47,6 +47,7 @@ class _Axis(NamedTuple):
     margin: int
     """The width of the labels before the columns."""
     now: datetime
+    now_label: str
 
     def column(self, at: datetime) -> int:
         return int((at - self.start) / (self.end - self.start) * (self.columns - 1))
@@ -67,18 +68,18 @@ def timeline(
     if last - start > _STARTS_WITH_DAY:
         start = start.replace(day=1)
     # Without a minimum, a few minutes would fill the whole width.
-    axis = _Axis(start, max(last, start + _MIN_LENGTH), max(2, width - margin), margin, frozen_time)
+    axis = _Axis(start, max(last, start + _MIN_LENGTH), max(2, width - margin), margin, frozen_time, time_label)
     lines = [_ruler(axis)]
     lanes = {lane: [item for item in items if item.lane == lane] for lane in _LANES}
     lines += [_line(axis, lane, _lane(in_lane, axis)) for lane, in_lane in lanes.items() if in_lane]
     for book in list(opening)[:_MAX_CURVES]:
-        lines += _curve(book, opening[book], items, axis, width, time_label)
+        lines += _curve(book, opening[book], items, axis)
     if len(opening) > _MAX_CURVES:
         more = Text(f"and {len(opening) - _MAX_CURVES} more", FAINT)
         lines.append(_line(axis, "", truncate(more, axis.columns)))
     legend = [f"{HAPPENED_MARK} happened", f"{SCHEDULED_MARK} scheduled", "2 several at once"]
     legend += [f"{_NOW_MARK} {time_label}", *(["▒ to be saved"] if lanes["goals"] else [])]
-    return [*lines, *_indent(axis, [Text(entry, FAINT) for entry in legend], width)]
+    return [*lines, *_indent(axis, [Text(entry, FAINT) for entry in legend])]
 
 
 def _ruler(axis: _Axis) -> Text:
@@ -126,7 +127,7 @@ def _lane(items: Sequence[Item], axis: _Axis) -> Text:
     return Text().join(cells)
 
 
-def _curve(book: str, opening: Decimal, items: Sequence[Item], axis: _Axis, width: int, time_label: str) -> list[Text]:
+def _curve(book: str, opening: Decimal, items: Sequence[Item], axis: _Axis) -> list[Text]:
     """Render a balance over time. Below, say what it is at the clock's time, at the end and at its lowest point."""
     balance = at_now = opening
     balances: dict[datetime | None, Decimal] = {None: opening}
@@ -137,7 +138,7 @@ def _curve(book: str, opening: Decimal, items: Sequence[Item], axis: _Axis, widt
                 balance += amount
                 balances[item.at] = balance
                 at_now = balance if item.happened else at_now
-    pieces = [Text.assemble((f"{time_label} ", FAINT), (formatting.amount(at_now), HAPPENED))]
+    pieces = [Text.assemble((f"{axis.now_label} ", FAINT), (formatting.amount(at_now), HAPPENED))]
     if max((at for at in balances if at), default=axis.now) > axis.now:
         pieces[0].append(" → end ", FAINT).append(formatting.amount(balance))
     # The earliest of several instants with the lowest balance.
@@ -154,13 +155,13 @@ def _curve(book: str, opening: Decimal, items: Sequence[Item], axis: _Axis, widt
     levels = "".join(_LEVELS[int((value - low) * top / (high - low)) if high > low else 0] for value in values)
     now = axis.column(axis.now)
     curve = Text.assemble((levels[:now], HAPPENED), (_NOW_MARK, NOW), (levels[now + 1 :], SCHEDULED))
-    return [_line(axis, book, curve), *_indent(axis, pieces, width)]
+    return [_line(axis, book, curve), *_indent(axis, pieces)]
 
 
-def _indent(axis: _Axis, pieces: Iterable[Text], width: int) -> list[Text]:
+def _indent(axis: _Axis, pieces: Iterable[Text]) -> list[Text]:
     """Place the pieces side by side below the columns of the axis."""
     margin = " " * (axis.margin - len(INDENT))
-    return [Text(margin).append_text(line) for line in wrap(pieces, width - len(margin))]
+    return [Text(margin).append_text(line) for line in wrap(pieces, len(INDENT) + axis.columns)]
 
 
 def _line(axis: _Axis, label: str, content: Text) -> Text:
