@@ -21,7 +21,7 @@ _USES = {
     ),
     "SIMPLEFIN": "Paste this setup token into your app. It works once, and leads to {url}/simplefin.",
 }
-_INPUTS: Final = {"observed.transactions": "FILE", "observed.balance": "--balance", "toleranceDays": "--tolerance-days"}
+_INPUTS: Final = {"observed.transactions": "FILE", "observed.balance": "--balance"}
 
 
 @click.command(cls=ClientCommand)
