@@ -1,10 +1,10 @@
 """Finds the lines of tables, keys and list entries in a valid TOML text, for error messages."""
 
-import json
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct, field
 
@@ -47,7 +47,7 @@ def find_line(text: str, path: Path) -> int | None:
 def _read_lines(text: str) -> _Node:
     root = _Node()
     stack = [root]
-    keys: list[str] = []
+    name = ""
     value: _Node | None = None
     for symbol, line in _symbols(text):
         top = stack[-1]
@@ -63,11 +63,11 @@ def _read_lines(text: str) -> _Node:
             stack = [_read_header(root, symbol, line)]
         elif symbol == "=":
             value = top
-            for key in keys:
+            for key in _split_keys(name):
                 value = value.child(key, line)
-            keys = []
+            name = ""
         else:
-            keys += _split_key(symbol)
+            name += symbol
     return root
 
 
@@ -84,23 +84,22 @@ def _symbols(text: str) -> Iterator[tuple[str, int]]:
 def _read_header(root: _Node, symbol: str, line: int) -> _Node:
     """Return the table that a header opens."""
     node = root
-    for key in re.findall(_KEY, symbol):
+    for key in _split_keys(symbol.strip("[] \t")):
         if node.is_list:
             node = node.children[len(node.children) - 1]
-        node = node.child(_split_key(key)[0], line)
+        node = node.child(key, line)
     if not symbol.startswith("[["):
         return node
     node.is_list = True
     return node.child(len(node.children), line)
 
 
-def _split_key(symbol: str) -> list[str]:
-    if symbol.startswith("'"):
-        return [symbol[1:-1]]
-    if not symbol.startswith('"'):
-        return [part for part in symbol.split(".") if part]
-    try:
-        return [str(json.loads(symbol))]
-    except ValueError:
-        # TOML has more escapes than JSON. Such a key is unknown, so only its table's line is found.
-        return [symbol]
+@lru_cache
+def _split_keys(name: str) -> list[str]:
+    """Return the parts of a dotted key."""
+    value: Any = tomllib.loads(f"{name} = 0")
+    keys = []
+    while value:
+        [(key, value)] = value.items()
+        keys.append(key)
+    return keys
