@@ -3,7 +3,6 @@
 import re
 import tomllib
 from decimal import Decimal, InvalidOperation
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +14,7 @@ from tickover.scenarios.scenario import Scenario
 MAX_DOTS_PER_LINE: Final = 100
 """A dotted key takes time quadratic in the number of its parts."""
 
-_SHIPPED: Final = files("tickover.scenarios") / "shipped"
+_SHIPPED: Final = Path(__file__).with_name("shipped")
 _POSITION: Final = re.compile(r" \(at line ([0-9]+), column ([0-9]+)\)$")
 _TOO_MANY_DIGITS: Final = "integer string conversion"
 _AT_END: Final = " (at end of document)"
@@ -24,7 +23,7 @@ _AT_END: Final = " (at end of document)"
 
 def names() -> list[str]:
     """Return the names of the included scenarios."""
-    return sorted(file.name.removesuffix(".toml") for file in _SHIPPED.iterdir() if file.name.endswith(".toml"))
+    return sorted(file.stem for file in _SHIPPED.glob("*.toml"))
 
 
 def included_text(name: str) -> str:
