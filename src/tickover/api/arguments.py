@@ -2,12 +2,15 @@
 
 from datetime import UTC, date, datetime, time, tzinfo
 from decimal import Decimal, localcontext
+from typing import TypeVar
 
 from tickover.api import timestamps
 
 InstantLike = datetime | date | str
 """A datetime with a time zone, an RFC 3339 string, or a date as `date` or string, which means midnight UTC."""
 Amount = Decimal | int | float
+Amount_co = TypeVar("Amount_co", covariant=True)
+"""A number of the server, or a Decimal of the client."""
 
 _DATE_LENGTH = len("2027-01-31")
 _EXACT_DIGITS = 400

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from tickover.api import limits, timestamps
-from tickover.api.arguments import int_if_whole
+from tickover.api.arguments import Amount_co, int_if_whole
 from tickover.api.errors import Fault, truncate
 from tickover.api.expectations import Bound_co, Expectation, ExpectationEntry, Total_co
 from tickover.api.fields import (
@@ -48,7 +48,6 @@ from tickover.api.timestamps import Instant
 OPENING_WITH_ACCOUNTS: Final = "must not be there, because the clock has accounts with their own opening balances"
 _EXPECTATIONS: Final = Meta(min_length=1, max_length=limits.MAX_EXPECTATIONS)
 Expectations = Annotated[Sequence[ExpectationEntry[Bound, TotalBound]], _EXPECTATIONS]
-Amount_co = TypeVar("Amount_co", covariant=True)
 Initial_co = TypeVar("Initial_co", covariant=True)
 Opening_co = TypeVar("Opening_co", covariant=True)
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 from msgspec import UNSET, Meta, UnsetType, field
 
 from tickover.api import timestamps
-from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
+from tickover.api.arguments import Amount, Amount_co, InstantLike, to_exact_decimal, to_instant
 from tickover.api.errors import Fault
 from tickover.api.fields import AccountKey, Category, Currency, Name, Params, Result, Timestamp, TransactionType, doc
 from tickover.api.limits import MAX_POSTED_COUNT
@@ -156,7 +156,7 @@ Expectation = ExpectationEntry[Decimal, Decimal]
 """An expectation as clients build it."""
 
 
-class Violation(Result, frozen=True):
+class Violation(Result, Generic[Amount_co], frozen=True):
     """The first violation of an expectation."""
 
     at: Annotated[
@@ -167,7 +167,7 @@ class Violation(Result, frozen=True):
         ),
     ]
     message: Annotated[str, doc("The violation in words.")]
-    actual: Annotated[Decimal, doc("The balance, total, amount or count.")]
+    actual: Annotated[Amount_co, doc("The balance, total, amount or count.")]
     item_ids: Annotated[
         Sequence[str], doc("The IDs of the transactions or contributions that the actual value depends on.")
     ]
@@ -177,7 +177,7 @@ class ExpectationResult(Result, frozen=True):
     """Whether one expectation holds."""
 
     ok: Annotated[bool, doc("Whether the expectation holds.")]
-    violation: Violation | None = None
+    violation: Violation[Decimal] | None = None
 
 
 class CheckResult(Result, frozen=True):

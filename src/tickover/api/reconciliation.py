@@ -1,18 +1,17 @@
 """The parameters and the result of reconcileTestClock."""
 
 from collections.abc import Sequence
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Generic, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from tickover.api.arguments import Amount_co
 from tickover.api.fields import Bound, Name, Params, Result, Text, Timestamp, doc
 from tickover.api.limits import MAX_OBSERVED, MAX_OBSERVED_ID
 from tickover.api.timestamps import Instant
 
 Field = Literal["amount", "at", "name"]
 DivergenceKind = Literal["missing", "unexpected", "duplicated", "changed", "balance"]
-Amount_co = TypeVar("Amount_co", covariant=True)
-"""A number of the server, or a Decimal of the client."""
 
 
 class ObservedEntry(Params, frozen=True):

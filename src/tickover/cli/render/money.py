@@ -94,7 +94,7 @@ def render_check(
     return lines
 
 
-def _violation(snapshot: Snapshot, violation: Violation, width: int) -> list[Text]:
+def _violation(snapshot: Snapshot, violation: Violation[Decimal], width: int) -> list[Text]:
     at = Text(formatting.timestamp(violation.at), HAPPENED)
     lines = wrap([at, Text(sanitize(violation.message), BAD)], width - 2)
     items = [item for item in clock_items(snapshot) if item.id in violation.item_ids]

@@ -7,7 +7,7 @@ from itertools import islice
 from math import ceil, floor
 from typing import Final
 
-from msgspec import UNSET, Struct, UnsetType, json
+from msgspec import UNSET, UnsetType, json
 
 from tickover.api import timestamps
 from tickover.api.errors import Fault, truncate
@@ -16,6 +16,7 @@ from tickover.api.expectations import (
     GoalReachedExpectationEntry,
     PostedExpectationEntry,
     TotalExpectationEntry,
+    Violation,
 )
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
@@ -31,15 +32,6 @@ _MAX_LISTED: Final = 10
 _MAX_HINTS: Final = 3
 _MAX_COMPARED: Final = 50
 """Comparing names is slow, so a check compares only this many with each of the first unknown ones."""
-
-
-class Violation(Struct, frozen=True, rename="camel"):
-    """The first violation of an expectation."""
-
-    at: Instant
-    message: str
-    actual: Amount
-    item_ids: Sequence[str]
 
 
 def time_faults(
@@ -139,7 +131,7 @@ class Check:
         self._hints_left -= 1
         return suggest(unknown, islice(names, _MAX_COMPARED), '"{}"') if self._hints_left >= 0 else ""
 
-    def run(self, expectation: Expectation) -> Violation | None:
+    def run(self, expectation: Expectation) -> Violation[Amount] | None:
         """Return the first violation of a valid expectation, or None if it holds."""
         match expectation.rule:
             case BalanceExpectationEntry() as balance:
@@ -151,7 +143,7 @@ class Check:
             case posted:
                 return self._check_posted(posted)
 
-    def _check_balance(self, expected: BalanceExpectationEntry[Amount]) -> Violation | None:
+    def _check_balance(self, expected: BalanceExpectationEntry[Amount]) -> Violation[Amount] | None:
         ledger = self._ledger
         key = expected.currency or expected.account
         assert key is not UNSET, "an expectation has a currency or an account"
@@ -182,7 +174,7 @@ class Check:
             items = [item for item in items if isinstance(item, StoredTransaction) or item.received is not None]
         return Violation(at, f"The {name} is {_text(actual)}, {bound}.", actual, [item.id for item in items])
 
-    def _check_goal(self, expected: GoalReachedExpectationEntry) -> Violation | None:
+    def _check_goal(self, expected: GoalReachedExpectationEntry) -> Violation[Amount] | None:
         # A goal that was added later may have the same name as that of a stored expectation.
         index = self._find_goals(expected.goal)[0]
         goal, contributions = self._ledger.goals[index], self._ledger.schedule.goals[index].contributions
@@ -193,7 +185,7 @@ class Check:
         message = f'Goal "{goal.name}" has {_text(actual)} of {_text(target)} at {timestamps.write(expected.by)}.'
         return Violation(expected.by, message, actual, [item_id(item) for item in contributions.encoded[:count]])
 
-    def _check_total(self, expected: TotalExpectationEntry[Amount]) -> Violation | None:
+    def _check_total(self, expected: TotalExpectationEntry[Amount]) -> Violation[Amount] | None:
         category = None if expected.category is UNSET else expected.category
         series = self._totals.series(expected.type, expected.currency, category)
         found: list[tuple[TotalViolation, str]] = []
@@ -216,7 +208,7 @@ class Check:
         ids = self._ledger.item_ids(series.positions[violation.first : violation.end])
         return Violation(violation.at, f"{what}: {_text(actual)}, {bound}.", actual, ids)
 
-    def _check_posted(self, expected: PostedExpectationEntry) -> Violation | None:
+    def _check_posted(self, expected: PostedExpectationEntry) -> Violation[Amount] | None:
         ledger = self._ledger
         positions = ledger.positions_by_name.get(expected.name, ())
         count = bisect_left(positions, ledger.schedule.transactions.count_until(expected.by))
