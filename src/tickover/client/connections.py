@@ -117,9 +117,9 @@ class Connections(BaseConnections):
             self._release(connection)
 
     def _exchange(self, connection: "_Connection", deadline: float, request: Request, token: str | None) -> Response:
-        is_proxied = self._proxy is not None and self._tls is None
-        target = self._full_url(request) if is_proxied else self._target(request)
-        headers = self._headers(request, token) | (_proxy_headers(self._proxy) if is_proxied else {})
+        target, headers = self._target(request), self._headers(request, token)
+        if self._proxy and self._tls is None:
+            target, headers = self._full_url(request), headers | _proxy_headers(self._proxy)
         with connection.request(deadline, request.method, target, request.content or None, headers) as response:
             content = response.read(MAX_RESPONSE_BYTES)
             if response.length and len(content) < MAX_RESPONSE_BYTES:
@@ -267,8 +267,8 @@ def _find_proxy(server: SplitResult) -> SplitResult | None:
     return proxy
 
 
-def _proxy_headers(proxy: SplitResult | None) -> dict[str, str]:
-    if proxy is None or proxy.username is None:
+def _proxy_headers(proxy: SplitResult) -> dict[str, str]:
+    if proxy.username is None:
         return {}
     credentials = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
     return {"Proxy-Authorization": f"Basic {b64encode(credentials.encode()).decode()}"}

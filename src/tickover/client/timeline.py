@@ -95,8 +95,7 @@ def opening_books(clock: Snapshot, given: Mapping[str, Amount] | None = None) ->
     if clock.accounts:
         return {sanitize(account.key): account.opening_balance for account in clock.accounts}
     books = to_exact_balances(clock.opening_balances if given is None else given)
-    currencies = dict.fromkeys(item.currency for item in clock_items(clock) if item.currency)
-    return {**dict.fromkeys(currencies, Decimal(0)), **books}
+    return {item.currency: Decimal(0) for item in clock_items(clock) if item.currency} | books
 
 
 def running_balances(items: Sequence[Item], opening: Mapping[str, Decimal]) -> dict[str, Decimal]:
