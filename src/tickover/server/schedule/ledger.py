@@ -3,12 +3,12 @@
 `events`, `expectations` and `totals` are computed from a ledger.
 
 Sums are integers of a common unit for each currency and account, computed once for each schedule. The opening balance
-of a currency only shifts them, so a query looks up a few numbers.
+of a currency only shifts them, so a query computes little.
 """
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import cached_property
 from operator import itemgetter
@@ -59,9 +59,6 @@ class Book(Struct, frozen=True):
     """The number of items up to each instant."""
     turnovers: list[tuple[int, ...]]
     balances: list[int]
-    lowest: list[int]
-    """The index of the earliest lowest balance so far."""
-    highest: list[int]
 
     def index_at(self, at: Instant) -> int:
         """Return the index of the state at `at`, after all items of that instant."""
@@ -71,24 +68,8 @@ class Book(Struct, frozen=True):
         """Return the balance of a state, with an opening balance."""
         return opening + Fraction(self.balances[index], self.unit)
 
-    def add_state(self, at: Instant, turnover: tuple[int, ...], balance: int) -> None:
-        """Append the state after the last item."""
-        index = len(self.balances)
-        self.instants.append(at)
-        self.ends.append(len(self.positions))
-        self.turnovers.append(turnover)
-        self.balances.append(balance)
-        lowest, highest = self.lowest[-1], self.highest[-1]
-        self.lowest.append(index if balance < self.balances[lowest] else lowest)
-        self.highest.append(index if balance > self.balances[highest] else highest)
-
-
-def _new_book(unit: int = 1, opening: int = 0) -> Book:
-    return Book(unit, [], {}, [], [0], [(0, 0, 0, 0)], [opening], [0], [0])
-
 
 _ITEMS_PER_STEP: Final = 250
-_EMPTY_BOOK: Final = _new_book()
 _ZERO: Final = Fraction(0)
 _decode_goal_head: Final = json.Decoder(GoalHead).decode
 
@@ -151,7 +132,7 @@ class Ledger:
 
     def book(self, name: str) -> Book:
         """Return the book of a currency or of an account."""
-        return self._books.get(name, _EMPTY_BOOK)
+        return self._books.get(name) or _open_book((), 0)
 
     def opening_balances(self, given: Mapping[str, Amount] | UnsetType) -> dict[str, Fraction]:
         """Return the opening balance of each currency: those that are given, or else those of the clock."""
@@ -195,7 +176,7 @@ class Ledger:
 def _open_book(changes: Sequence[_Change], opening: Amount) -> Book:
     """Return the book of these changes."""
     (balance, *counts), unit = to_common_unit([opening, *[change[3] for change in changes]])
-    book = _new_book(unit, balance)
+    book = Book(unit, [], {}, [], [0], [(0, 0, 0, 0)], [balance])
     sums = [0, 0, 0, 0]
     for index, ((at, position, kind, _), count) in enumerate(zip(changes, counts, strict=True)):
         balance += -count if kind in _DECREASES else count
@@ -203,7 +184,10 @@ def _open_book(changes: Sequence[_Change], opening: Amount) -> Book:
         book.positions.append(position)
         book.running_balances[position] = balance
         if index + 1 == len(changes) or changes[index + 1][0] != at:
-            book.add_state(at, tuple(sums), balance)
+            book.instants.append(at)
+            book.ends.append(len(book.positions))
+            book.turnovers.append(tuple(sums))
+            book.balances.append(balance)
     return book
 
 
@@ -229,15 +213,15 @@ def _describe(ledger: Ledger, name: str, start: Instant, at: Instant, opening: F
     def balance(index: int) -> Amount:
         return fraction_to_number(book.balance(index, opening))
 
-    def point(index: int) -> dict[str, Any]:
+    def earliest(extreme: Callable[[Sequence[int]], int]) -> dict[str, Any]:
+        found = book.balances.index(extreme(book.balances[: index + 1]))
         # The opening balance is the state before the other items of the start.
-        return {"at": book.instants[index - 1] if index else start, "balance": balance(index)}
+        return {"at": book.instants[found - 1] if found else start, "balance": balance(found)}
 
     members = {"opening": balance(0), "income": income, "expense": expense}
     if ledger.accounts:
         members |= {"transferredIn": transferred_in, "transferredOut": transferred_out}
-    extremes = {"lowest": point(book.lowest[index]), "highest": point(book.highest[index])}
-    return {**members, "balance": balance(index), **extremes}
+    return {**members, "balance": balance(index), "lowest": earliest(min), "highest": earliest(max)}
 
 
 def fraction_to_number(amount: Fraction) -> Amount:
