@@ -209,10 +209,10 @@ def _write_decimal(amount: Decimal) -> str:
 
 def _select_rows(clock: OpenClock, query: _Query) -> Iterator[int]:
     """Yield the positions of the rows that the query asks for."""
-    view, shown = clock.view, clock.view.between(query.start, clock.at)
+    view = clock.view
     hidden = view.ended(clock.at) if query.pending else set(view.pending_rows)
-    for position in range(shown.start, min(shown.stop, view.position_of(query.end))):
-        if position not in hidden:
+    for position in view.between(query.start, clock.at):
+        if position not in hidden and view.rows[position].at < query.end:
             yield position
 
 

@@ -16,6 +16,7 @@ from tickover.server.schedule.ledger import Book, Ledger
 from tickover.server.schedule.money import Amount, to_common_unit
 
 _ZERO: Final = Fraction(0)
+_start_of: Final = attrgetter("at")
 
 
 class BankAccount(Struct, frozen=True):
@@ -87,12 +88,7 @@ class BankView:
     @cached_property
     def rows(self) -> list[Row]:
         """All rows, sorted by the instant from which they are shown."""
-        return sorted([*self._transactions(), *self._transfers()], key=attrgetter("at"))
-
-    @cached_property
-    def starts(self) -> list[Instant]:
-        """The instant from which each row is shown."""
-        return [row.at for row in self.rows]
+        return sorted([*self._transactions(), *self._transfers()], key=_start_of)
 
     @cached_property
     def pending_rows(self) -> list[int]:
@@ -109,11 +105,7 @@ class BankView:
 
     def between(self, first: Instant, last: Instant) -> range:
         """Return the positions of rows that begin at or between these instants."""
-        return range(self.position_of(first), bisect_right(self.starts, last))
-
-    def position_of(self, at: Instant) -> int:
-        """Return the position of the first row that begins at or after this instant."""
-        return bisect_left(self.starts, at)
+        return range(bisect_left(self.rows, first, key=_start_of), bisect_right(self.rows, last, key=_start_of))
 
     def ended(self, at: Instant) -> set[int]:
         """Return the positions of rows that are no longer shown."""

@@ -1,6 +1,5 @@
 """Compares the books of an app with what the bank showed, as a pure function."""
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Final
@@ -23,7 +22,7 @@ def shown_items(
     """Return what the bank showed of an account or of a currency, in order of time: what is booked, and pending."""
     booked: list[ExpectedItem[Amount]] = []
     pending: list[ExpectedItem[Amount]] = []
-    for row in view.rows[: bisect_right(view.starts, at)]:
+    for row in view.rows:
         if row.account.currency != currency or (account and row.account is not view.accounts[account]):
             continue
         # Without an account, a transfer counts only if the money crosses currencies.
