@@ -22,8 +22,7 @@ from tickover.server.storage.store import (
 
 def find_owner(db: apsw.Connection, owner: Owner) -> bytes | None:
     """Return the user's key, or None if the token was revoked."""
-    row: Any = db.execute(statements.FIND_OWNER, owner_values(owner)).fetchone()
-    user: bytes | None = row[0]
+    user: bytes | None = db.execute(statements.FIND_OWNER, owner_values(owner)).get
     return user
 
 
@@ -55,8 +54,7 @@ def create_access_token(
     if user is None:
         return None
     created_at, expires_at = to_micros(new.created_at), to_micros(new.expires_at)
-    counted: Any = db.execute(statements.COUNT_ACCESS_TOKENS, (user, created_at)).fetchone()
-    count, first_expires_at = counted
+    count, first_expires_at = db.execute(statements.COUNT_ACCESS_TOKENS, (user, created_at)).get
     if count >= limit:
         return TooManyTokens(from_micros(first_expires_at))
     values = digest, user, expires_at, new.key, new.name, new.read_only, created_at

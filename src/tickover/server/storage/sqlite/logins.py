@@ -44,13 +44,13 @@ def claim_send(db: apsw.Connection, send: LoginEmail, limits: Limits) -> Claimed
 
 def count_attempt(db: apsw.Connection, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
     values = {"email": email, "now": to_micros(now), "tries": limits.code_tries, "failures": limits.failures_in_a_row}
-    counted: Any = db.execute(
+    counted = db.execute(
         f"""update login_sends set tries = tries + 1
             where digest = {_NEWEST_CODE} and not spent and tries < :tries and expires_at > :now
               and not {_CODES_STOPPED}
             returning digest, sent_at""",
         values,
-    ).fetchone()
+    ).get
     if counted is None:
         _count_miss(db)
         return None
@@ -64,20 +64,20 @@ def redeem_code(db: apsw.Connection, email: str, code_digest: bytes, session: Ne
         f"""update login_sends set spent = 1
             where digest = :digest and not spent and digest = {_NEWEST_CODE} returning 1""",
         {"email": email, "digest": code_digest},
-    ).fetchone()
+    ).get
     return _open_session(db, email, session) if spent else None
 
 
 def redeem_link(db: apsw.Connection, link_digest: bytes, session: NewSession) -> bytes | None:
-    spent: Any = db.execute(
+    email = db.execute(
         """update login_sends set spent = 1
            where digest = ? and kind = 'LINK' and not spent and expires_at > ? returning email""",
         (link_digest, to_micros(session.created_at)),
-    ).fetchone()
-    if spent is None:
+    ).get
+    if email is None:
         _count_miss(db)
         return None
-    return _open_session(db, spent[0], session)
+    return _open_session(db, email, session)
 
 
 def revoke_token(db: apsw.Connection, digest: bytes, allow_resend: bool) -> bool:
@@ -105,27 +105,25 @@ def sweep(db: apsw.Connection, now: Instant, limit: int) -> None:
 
 def _last_send(db: apsw.Connection, send: LoginEmail, interval: timedelta) -> Instant | None:
     """Return the time of the last email that delays the next one, or None if the interval has passed."""
-    found: Any = db.execute(
-        "select sent_at from login_sends where email = ? and holds_slot order by number desc limit 1", (send.email,)
-    ).fetchone()
+    query = "select sent_at from login_sends where email = ? and holds_slot order by number desc limit 1"
+    sent_at = db.execute(query, (send.email,)).get
     since, until = _span(send, interval)
-    return from_micros(found[0]) if found and since < found[0] < until else None
+    return from_micros(sent_at) if sent_at is not None and since < sent_at < until else None
 
 
 def _nth_newest_send(db: apsw.Connection, send: LoginEmail, nth: int, condition: str) -> Instant | None:
-    """Return the time of the nth newest email to the address, or None if it is not within the hour."""
+    """Return the time of the nth newest email to the address, or None if it is not within the hour or n is 0."""
+    if not nth:
+        return None
     since, until = _span(send, HOUR)
     values = {"email": send.email, "network": send.network, "since": since, "until": until, "skipped": nth - 1}
-    found: Any = (
-        nth
-        and db.execute(
-            f"""select sent_at from login_sends
-                where email = :email and sent_at > :since and sent_at < :until and {condition}
-                order by number desc limit 1 offset :skipped""",
-            values,
-        ).fetchone()
-    )
-    return from_micros(found[0]) if found else None
+    sent_at = db.execute(
+        f"""select sent_at from login_sends
+            where email = :email and sent_at > :since and sent_at < :until and {condition}
+            order by number desc limit 1 offset :skipped""",
+        values,
+    ).get
+    return None if sent_at is None else from_micros(sent_at)
 
 
 def _span(send: LoginEmail, interval: timedelta) -> tuple[int, int]:
@@ -149,8 +147,7 @@ def _insert_send(db: apsw.Connection, send: LoginEmail, limits: Limits) -> Claim
         ),
     )
     values = {"email": send.email, "failures": limits.failures_in_a_row}
-    stopped: Any = db.execute(f"select {_CODES_STOPPED}", values).fetchone()
-    return Claimed(codes_stopped=bool(stopped[0]))
+    return Claimed(codes_stopped=bool(db.execute(f"select {_CODES_STOPPED}", values).get))
 
 
 def _count_failure(db: apsw.Connection, email: str) -> None:
@@ -167,8 +164,8 @@ def _open_session(db: apsw.Connection, email: str, session: NewSession) -> bytes
     """Void the address's emails, reset its failures, and create a session, and a user if there is none yet."""
     db.execute("update login_sends set spent = 1 where email = ? and not spent", (email,))
     db.execute("delete from login_failures where email = ?", (email,))
-    user: Any = db.execute(_FIND_OR_CREATE_USER, (session.user_key, email, to_micros(session.created_at))).fetchone()
-    user_key: bytes = user[0]
+    values = session.user_key, email, to_micros(session.created_at)
+    user_key: bytes = db.execute(_FIND_OR_CREATE_USER, values).get
     db.execute(
         "insert into tokens (digest, user_key, expires_at) values (?, ?, ?)",
         (session.token_digest, user_key, to_micros(session.expires_at)),

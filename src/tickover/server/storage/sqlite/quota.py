@@ -1,6 +1,6 @@
 """Checks quotas on SQLite without counting an owner's clocks for each new one."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import apsw
 from msgspec import Struct
@@ -67,9 +67,8 @@ def limits_of_growth(quota: Quota, growth: int, min_growth: int = 1) -> Quota:
 
 def _count(db: apsw.Connection, owner: bytes, min_live_key: bytes) -> tuple[Usage, bytes | None]:
     """Return the exact usage of an owner, and the key of the oldest clock."""
-    found: Any = db.execute(
+    clocks, size, oldest = db.execute(
         "select count(*), coalesce(sum(bytes), 0), min(key) from clocks where owner = ? and key >= ?",
         (owner, min_live_key),
-    ).fetchone()
-    clocks, size, oldest = found
+    ).get
     return Usage(clocks, size), oldest
