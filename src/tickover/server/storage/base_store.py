@@ -1,4 +1,4 @@
-"""The methods of the store that are one statement with the same values and columns in both databases."""
+"""The methods that both stores have alike. Most are one statement with the same values and columns."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -21,6 +21,7 @@ from tickover.server.storage.store import (
     Session,
     StoredAccessToken,
 )
+from tickover.server.storage.write_probe import WriteProbe
 
 
 class BaseStore(ABC):
@@ -29,6 +30,7 @@ class BaseStore(ABC):
     FIND_CREATION: ClassVar[str]
     FIND_CONNECTION: ClassVar[str]
     SEARCH_CLOCKS: ClassVar[str]
+    _probe: WriteProbe
 
     @abstractmethod
     async def _read(self, statement: str, *values: object) -> list[Any]:
@@ -44,6 +46,9 @@ class BaseStore(ABC):
         if found and found[-1][0] is None:
             raise unauthenticated()
         return found
+
+    async def ping(self) -> None:
+        await self._probe.check()
 
     async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
         found = await self._read(statements.FIND_SESSION, token_digest, to_micros(now))

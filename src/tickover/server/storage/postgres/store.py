@@ -56,7 +56,6 @@ from tickover.server.storage.write_probe import WriteProbe
 _DAY = timedelta(days=1)
 _KEY_REGISTRATION_LIFETIME = timedelta(minutes=5)
 _MAX_WAIT_SECONDS = 3.0
-_CREATED = Created()
 
 
 class _TokenLookup(NamedTuple):
@@ -130,9 +129,6 @@ class PostgresStore(BaseStore):
     async def _change(self, statement: str, *values: object, is_repeatable: bool = False) -> list[Any]:
         return await self._connections.fetch(statement, *values, is_repeatable=is_repeatable)
 
-    async def ping(self) -> None:
-        await self._probe.check()
-
     async def share_key(self, fingerprint: bytes, now: Instant) -> bool:
         values = fingerprint, to_micros(now), to_micros(now - _KEY_REGISTRATION_LIFETIME)
         return bool(await self._connections.fetch_value("select share_key($1, $2, $3)", *values))
@@ -178,7 +174,7 @@ class PostgresStore(BaseStore):
         if any(oldest is None for *_, oldest in rows):
             raise _TokenRevoked
         rejected = {position: QuotaExceeded(limit, oldest) for position, limit, oldest in rows}
-        return [rejected.get(position, _CREATED) for position in range(1, len(new_clocks) + 1)]
+        return [rejected.get(position, Created()) for position in range(1, len(new_clocks) + 1)]
 
     async def _create_clock_once(
         self, new: _NewClock, record: IdempotencyRecord
@@ -206,7 +202,7 @@ class PostgresStore(BaseStore):
         limit, oldest, *existing = rows[0]
         if existing[0] is not None:
             return existing_clock(*existing)
-        return QuotaExceeded(limit, oldest) if limit else _CREATED
+        return QuotaExceeded(limit, oldest) if limit else Created()
 
     async def find_clock(self, key: bytes, owner: Owner, *, known_revision: int | None = None) -> StoredClock | None:
         rows = await self._read(statements.FIND_CLOCK[slot_of(key)], *owner_values(owner), key, known_revision)
@@ -352,7 +348,7 @@ class PostgresStore(BaseStore):
         if not rows:
             raise unauthenticated()
         [(first_expires_at,)] = rows
-        return _CREATED if first_expires_at is None else TooManyTokens(from_micros(first_expires_at))
+        return Created() if first_expires_at is None else TooManyTokens(from_micros(first_expires_at))
 
     async def create_connection(
         self, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
@@ -361,7 +357,7 @@ class PostgresStore(BaseStore):
         columns = new.key, new.protocol, new.institution, to_micros(new.created_at), new.faults
         values = (*clock, *columns, setup_digest, limit)
         [(outcome,)] = await self._fetch_with_lock(statements.CREATE_CONNECTION, *values)
-        return {"created": _CREATED, "too many": TooManyConnections(), None: None}[outcome]
+        return {"created": Created(), "too many": TooManyConnections(), None: None}[outcome]
 
     async def list_connections(self, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
         statement = statements.LIST_CONNECTIONS[slot_of(clock_key)]

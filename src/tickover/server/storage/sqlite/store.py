@@ -59,8 +59,6 @@ MIN_FREE_BYTES = 16 * 2**20
 _MAX_INLINE_SCHEDULE = 256 * 1024
 """A larger one takes so long to write that it must not block the event loop."""
 
-_CREATED = Created()
-
 
 class SqliteStore(BaseStore):
     """Implements `storage.store.Store`."""
@@ -109,9 +107,6 @@ class SqliteStore(BaseStore):
         numbered = statements.numbered(statement)
         return await self._writer.submit(lambda db: db.execute(numbered, values).fetchall())
 
-    async def ping(self) -> None:
-        await self._probe.check()
-
     async def _write_probe(self) -> None:
         """Change a row. Fail without room for large calls, because this change fits on an almost full disk."""
         try:
@@ -148,9 +143,9 @@ class SqliteStore(BaseStore):
             db.execute("insert into schedules values (?, ?)", (clock.key, schedule))
             if record is not None:
                 db.execute(statements.INSERT_CREATION, (record.key_digest, record.params_digest, clock.key))
-            return _CREATED
+            return Created()
 
-        outcome = await self._writer.submit(job, is_long=_is_long(schedule))
+        outcome = await self._writer.submit(job, is_long=len(schedule) > _MAX_INLINE_SCHEDULE)
         if outcome is None:
             raise unauthenticated()
         return outcome
@@ -202,7 +197,7 @@ class SqliteStore(BaseStore):
                 db.execute(statements.INSERT_CREATION, (record.key_digest, record.params_digest, key))
             return Amended(amended)
 
-        return await self._writer.submit(job, is_long=_is_long(amendment.schedule))
+        return await self._writer.submit(job, is_long=len(amendment.schedule) > _MAX_INLINE_SCHEDULE)
 
     async def delete_clock(self, key: bytes, owner: Owner) -> bool:
         def job(db: apsw.Connection) -> bool:
@@ -267,7 +262,3 @@ class SqliteStore(BaseStore):
 
     async def sweep(self, now: Instant, limit: int) -> int:
         return await self._writer.submit(lambda db: jobs.sweep(db, now, limit), is_long=True)
-
-
-def _is_long(schedule: bytes) -> bool:
-    return len(schedule) > _MAX_INLINE_SCHEDULE
