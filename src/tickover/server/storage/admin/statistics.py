@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -63,14 +64,11 @@ async def _read_postgres(url: str, wall_clock: Callable[[], Instant]) -> Statist
 
 
 def _read_sqlite(path: Path) -> Statistics:
-    database = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-    try:
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as database:
         database.set_busy_timeout(_LOCK_WAIT_MILLISECONDS)
         tables = [name for (name,) in database.execute(_SQLITE_TABLES)]
         version: int = database.pragma("user_version")
         rows = {table: database.execute(f"select count(*) from {table}").get for table in tables}
-    finally:
-        database.close()
     files = (path, path.with_name(f"{path.name}-wal"))
     return Statistics(version, sum(file.stat().st_size for file in files if file.exists()), rows)
 
