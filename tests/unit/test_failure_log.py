@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.support.log_capture import LogCapture
 from tickover.api.errors import Reason, Rejection, unavailable
-from tickover.server.rpc.failure_log import FailureLog
+from tickover.server.logs import FailureLog
 
 
 class _Clock:

@@ -8,8 +8,7 @@ from typing import Final
 
 from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import Instant
-from tickover.server.logs import Log
-from tickover.server.rpc.failure_log import describe_cause
+from tickover.server.logs import Log, describe_cause
 from tickover.server.storage.store import Store
 
 _SWEEP_ROWS: Final = 200

@@ -11,7 +11,7 @@ from tickover.api import ids, timestamps
 from tickover.api.errors import Reason, Rejection, invalid_params, unavailable
 from tickover.api.limits import CALL_COST, MAX_BATCH
 from tickover.api.timestamps import Instant
-from tickover.server.logs import Log
+from tickover.server.logs import FailureLog, Log
 from tickover.server.operations import OPERATIONS
 from tickover.server.operations.access import Caller
 from tickover.server.operations.idempotency import run_once
@@ -22,7 +22,6 @@ from tickover.server.rpc.admission import Admission
 from tickover.server.rpc.batch_limits import BatchLimits, BatchResponse
 from tickover.server.rpc.decode import decode_params
 from tickover.server.rpc.envelope import Call, InvalidRequest
-from tickover.server.rpc.failure_log import FailureLog
 
 
 class Context(Struct, frozen=True):
@@ -42,8 +41,6 @@ class CallResponse(Struct, frozen=True):
     body: bytes
     rejection: Rejection | None = None
 
-
-NO_RESPONSE = CallResponse(b"")
 
 Observe = Callable[[str, Rejection | None, float], object]
 """Receives the operation of a call that has ended, its rejection if it failed, and its duration in seconds."""
@@ -139,7 +136,7 @@ class Dispatcher:
         self._observe(call.operation, response.rejection, asyncio.get_running_loop().time() - began)
         if self._log.is_debug:
             self._log_call(call.operation, caller.token.user, response, context.request_id)
-        return response if call.id else NO_RESPONSE
+        return response if call.id else CallResponse(b"")
 
     async def _run_in_turn(
         self,
