@@ -97,8 +97,8 @@ def test_view_equals_model(story: Story) -> None:
     for frozen_time in (story.clock.start_time, *story.stops, story.clock.max_time):
         view = schedule_json.view(frozen_time, story.schedule)
         assert read_seen(view) == model.view(params, story.clock.key, story.now, frozen_time)
-        read = msgspec.json.decode(view, type=Snapshot)
-        assert msgspec.to_builtins(read, builtin_types=(Decimal,)) == read_seen(view)
+        read = msgspec.to_builtins(msgspec.json.decode(view, type=Snapshot), builtin_types=(Decimal,))
+        assert {"openingBalances": {}, **read} == {"openingBalances": {}, **read_seen(view)}
 
 
 @fewer
