@@ -1,7 +1,6 @@
 """The SimpleFIN protocol for one clock, in versions 1 and 2."""
 
 from base64 import b64decode
-from binascii import Error as Base64Error
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Context, Decimal, Inexact
@@ -246,6 +245,6 @@ def _read_credentials(authorization: bytes) -> tuple[str, str]:
         raise UnknownSecret
     try:
         user, _, password = b64decode(credentials.strip(), validate=True).decode().partition(":")
-    except (Base64Error, UnicodeDecodeError):
+    except ValueError:
         raise UnknownSecret from None
     return user, password
