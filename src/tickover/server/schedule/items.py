@@ -10,8 +10,7 @@ from typing import Final, TypeVar
 from msgspec import UNSET, Struct, json
 from msgspec.structs import replace
 
-from tickover.api.arguments import int_if_whole
-from tickover.api.clocks import AccountEntry, ContributionEntry, TransactionEntry, TransferEntry
+from tickover.api.clocks import ContributionEntry, TransactionEntry, TransferEntry
 from tickover.api.fields import AccountType, TransactionType
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.money import Amount, Sums, compute_sums
@@ -186,11 +185,6 @@ class ScheduledAccount(Struct, frozen=True, array_like=True, gc=False):
 
 
 _decode_head: Final = json.Decoder(AccountHead).decode
-
-
-def head_of(account: AccountEntry[Amount]) -> AccountHead:
-    opening = int_if_whole(account.opening_balance)
-    return AccountHead(account.key, account.name, account.currency, account.type, opening)
 
 
 def with_accounts(

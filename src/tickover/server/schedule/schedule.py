@@ -21,11 +21,11 @@ from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.items import (
     ENCODER,
     NO_ITEMS,
+    AccountHead,
     ScheduledAccount,
     ScheduledItems,
     encode_items,
     encode_transfers,
-    head_of,
     item_id,
     schedule_accounts,
     sort_by,
@@ -116,14 +116,15 @@ def decode_stored(body: bytes) -> Schedule:
 def encode_schedule(clock: Clock, params: NewClock) -> Schedule:
     """Assign IDs to all items, sort them and encode them."""
     key = clock.key.hex()
-    heads = [head_of(account) for account in params.accounts]
+    heads = [
+        AccountHead(each.key, each.name, each.currency, each.type, int_if_whole(each.opening_balance))
+        for each in params.accounts
+    ]
     transactions = encode_items("txn", key, with_accounts(params.transactions, heads))
     goals = [_encode_goal(f"{key}_{index}", goal) for index, goal in enumerate(params.goals)]
-    schedule = Schedule(_encode_head(clock.key), _encode_bounds(clock), transactions, goals)
-    if heads:
-        transfers = encode_transfers(key, params.transfers, heads)
-        accounts = schedule_accounts(heads, transactions, transfers)
-        schedule = replace(schedule, accounts=accounts, transfers=transfers)
+    transfers = encode_transfers(key, params.transfers, heads)
+    accounts = schedule_accounts(heads, transactions, transfers)
+    schedule = Schedule(_encode_head(clock.key), _encode_bounds(clock), transactions, goals, accounts, transfers)
     return update_schedule(schedule, params.opening_balances, params.expectations)
 
 
