@@ -15,7 +15,6 @@ from tests.support.program import Program, until
 from tests.support.replicas import Replicas
 from tests.support.repository import ROOT
 from tickover import __version__
-from tickover.server.storage.migrations import migrations
 
 _CALLERS = 8
 _ROUNDS_PER_CLOCK = 3
@@ -25,19 +24,23 @@ _NEWEST_MIGRATIONS = ["0012_names_of_amendments", "0013_fixed_codes"]
 _CHANGES = {
     "__init__.py": {f'"{__version__}"': f'"{_PREVIOUS_VERSION}"'},
     "server/storage/postgres/statements.py": {"amend_clock_v3": "amend_clock_v2", ", $14, $15, $16, $17": ""},
-    "server/storage/postgres/rows.py": {"        *name_values(amendment.names),\n": ""},
-    "server/storage/postgres/store.py": {"claim_send_v2": "claim_send", ", $13)": ")", "send.is_mailed,\n": "\n"},
+    "server/storage/postgres/store.py": {
+        "*_name_values(amendment.names),\n": "\n",
+        "claim_send_v2": "claim_send",
+        ", $13)": ")",
+        "send.is_mailed,\n": "\n",
+    },
 }
 
 
 def use_previous_release(replicas: Replicas, folder: Path) -> None:
     """Copy this release without its newest migrations and their callers. The servers will run the copy."""
-    newest = [migration.name for migration in migrations("postgres")[-len(_NEWEST_MIGRATIONS) :]]
-    assert newest == _NEWEST_MIGRATIONS, "take the newer migrations out of the copy instead"
     package = folder / "tickover"
     shutil.copytree(ROOT / "src" / "tickover", package)
-    for name in _NEWEST_MIGRATIONS:
-        (package / "server" / "storage" / "schema" / "postgres" / f"{name}.sql").unlink()
+    migrations = sorted((package / "server" / "storage" / "schema" / "postgres").glob("*.sql"))
+    for name, file in zip(_NEWEST_MIGRATIONS, migrations[-len(_NEWEST_MIGRATIONS) :], strict=True):
+        assert file.stem == name, "take the newer migrations out of the copy instead"
+        file.unlink()
     for name, changes in _CHANGES.items():
         text = (package / name).read_text("utf-8")
         for old, new in changes.items():
