@@ -8,19 +8,13 @@ from tickover.server.settings import SettingError
 
 class Migration(NamedTuple):
     number: int
-    name: str
     sql: str
 
 
 def migrations(dialect: str) -> list[Migration]:
     """Return all migrations of this dialect, sorted by number."""
-    folder = Path(__file__).parent / "schema" / dialect
-    found = [
-        Migration(int(file.name[:4]), file.name.removesuffix(".sql"), file.read_text("utf-8"))
-        for file in folder.iterdir()
-        if file.name.endswith(".sql")
-    ]
-    return sorted(found)
+    files = sorted((Path(__file__).parent / "schema" / dialect).glob("*.sql"))
+    return [Migration(int(file.name[:4]), file.read_text("utf-8")) for file in files]
 
 
 def pending(known: list[Migration], version: int) -> list[Migration]:
