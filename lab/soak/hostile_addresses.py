@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import idna
 
-from tickover.server.sign_in import email_addresses
+from tickover.server.sign_in.email_addresses import EmailAddress
 
 ATEXT: Final = string.ascii_letters + string.digits + "!#$%&'*+-/=?^_`{|}~"
 SPECIALS: Final = ' "(),:;<>@[\\]'
@@ -196,13 +196,13 @@ def check_other_spellings(known: str) -> None:
         spellings += [f'"{local}"@{domain}', f'"\\{local}"@{domain}']
     for spelling in spellings:
         if len(spelling.encode()) <= 254 and len(spelling.rpartition("@")[0].encode()) <= 64:
-            assert email_addresses.parse(spelling) == known, spelling
+            assert EmailAddress.parse(spelling) == known, spelling
 
 
 def parse(text: str) -> str | None:
     """Return the canonical form, or None if the address is rejected with a documented message."""
     try:
-        return email_addresses.parse(text)
+        return EmailAddress.parse(text)
     except ValueError as rejection:
         error = str(rejection)
     assert re.fullmatch(r"must be (one email address, such as ana@example\.com|at most 254 bytes in UTF-8)", error), (

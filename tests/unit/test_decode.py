@@ -10,6 +10,7 @@ from tickover.server.operations.advance_test_clock import AdvanceEntry
 from tickover.server.operations.login_by_email_verification import VerificationEntry
 from tickover.server.rpc.decode import decode, try_fast_decode
 from tickover.server.sign_in import email_addresses
+from tickover.server.sign_in.email_addresses import EmailAddress
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 TRANSACTION = {"at": "2027-03-02T00:00:00Z", "name": "Rent", "amount": 900, "currency": "EUR", "type": "EXPENSE"}
@@ -60,9 +61,9 @@ def test_start_must_be_within_ten_years(start: str, how: str) -> None:
 def test_library_is_called_at_most_once_for_an_address(monkeypatch: pytest.MonkeyPatch, email: str, times: int) -> None:
     asked = []
 
-    def ask(text: str) -> email_addresses.EmailAddress:
+    def ask(text: str) -> EmailAddress:
         asked.append(text)
-        return email_addresses.EmailAddress(text)
+        return EmailAddress(text)
 
     monkeypatch.setattr(email_addresses, "_parse_any", ask)
     member = b'"email":%b,' % json.encode(email)

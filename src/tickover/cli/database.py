@@ -73,12 +73,12 @@ async def create_access_token(
 ) -> CreatedAccessToken:
     """Create an access token of a user, and the user if there is none."""
     from tickover.server.operations.create_access_token import CreateAccessTokenEntry, create
-    from tickover.server.sign_in import email_addresses
+    from tickover.server.sign_in.email_addresses import EmailAddress
     from tickover.server.sign_in.tokens import Mint
     from tickover.server.storage import open_store
 
     try:
-        address = email_addresses.parse(email)
+        address = EmailAddress.parse(email)
     except ValueError:
         raise CliError(Exit.WRONG_COMMAND, f"'{email}' isn't an email address.") from None
     if not 1 <= len(name) <= MAX_TOKEN_NAME:

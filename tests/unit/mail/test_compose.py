@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
 from tickover.server.settings import SettingError
-from tickover.server.sign_in import email_addresses
+from tickover.server.sign_in.email_addresses import EmailAddress
 from tickover.server.sign_in.mail.composer import Composer
 from tickover.server.sign_in.mail.mailer import Email, EmailKind
 
@@ -123,7 +123,7 @@ def test_button_has_the_link() -> None:
 @pytest.mark.parametrize("kind", EmailKind)
 def test_address_is_escaped_in_html(kind: EmailKind) -> None:
     address = '"<b>&amp;</p><script>"@example.test'
-    message = _read(Composer(SENDER).compose(Email(email_addresses.parse(address), kind, "012345", 10, NOW)))
+    message = _read(Composer(SENDER).compose(Email(EmailAddress.parse(address), kind, "012345", 10, NOW)))
     page = _Page(_body(message, "html"))
     assert page.tags.isdisjoint({"b", "script"})
     assert address in page.text

@@ -118,10 +118,10 @@ def _open_users(session: Session, database_url: str | None) -> Iterator[tuple["U
 
 async def _find(users: "Users", name: str) -> "User":
     """Return the user with this email address or ID. Raise a `CliError` if there is none."""
-    from tickover.server.sign_in import email_addresses
+    from tickover.server.sign_in.email_addresses import EmailAddress
 
     try:
-        found = await users.find(ids.read("user", name) or email_addresses.parse(name))
+        found = await users.find(ids.read("user", name) or EmailAddress.parse(name))
     except ValueError:
         raise CliError(Exit.WRONG_COMMAND, f"'{name}' is neither an email address nor the ID of a user.") from None
     if found is None:

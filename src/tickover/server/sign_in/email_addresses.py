@@ -15,28 +15,24 @@ class EmailAddress(str):
 
     @staticmethod
     def parse(text: object) -> "EmailAddress":
-        return parse(text)
+        """Return the canonical form of one address. Raise ValueError for anything else.
 
+        Makes no DNS lookup and accepts special-use domains. In the local part, only ASCII case and redundant quotes
+        change: `a.b+c@x` and `ab@x` may be two people.
+        """
+        if not isinstance(text, str):
+            raise ValueError("must be a string")
+        # Check the length first: the other checks are slow on long text.
+        if _size(text) > MAX_EMAIL:
+            raise ValueError(f"must be at most {MAX_EMAIL} bytes in UTF-8")
+        return EmailAddress(text) if _PLAIN.fullmatch(text) else _parse_any(text)
 
-def parse(text: object) -> EmailAddress:
-    """Return the canonical form of one address. Raise ValueError for anything else.
-
-    Makes no DNS lookup and accepts special-use domains. In the local part, only ASCII case and redundant quotes change:
-    `a.b+c@x` and `ab@x` may be two people.
-    """
-    if not isinstance(text, str):
-        raise ValueError("must be a string")
-    # Check the length first: the other checks are slow on long text.
-    if _size(text) > MAX_EMAIL:
-        raise ValueError(f"must be at most {MAX_EMAIL} bytes in UTF-8")
-    return EmailAddress(text) if _PLAIN.fullmatch(text) else _parse_any(text)
-
-
-def parse_plain(text: object) -> EmailAddress:
-    """Return a plain address, the usual case. Raise ValueError for any other text, valid or not."""
-    if isinstance(text, str) and len(text) <= MAX_EMAIL and _PLAIN.fullmatch(text):
-        return EmailAddress(text)
-    raise ValueError("is not a plain address")
+    @staticmethod
+    def parse_plain(text: object) -> "EmailAddress":
+        """Return a plain address, the usual case. Raise ValueError for any other text, valid or not."""
+        if isinstance(text, str) and len(text) <= MAX_EMAIL and _PLAIN.fullmatch(text):
+            return EmailAddress(text)
+        raise ValueError("is not a plain address")
 
 
 def _size(text: str) -> int:

@@ -15,7 +15,7 @@ import tickover
 from tickover.api import plans
 from tickover.api.timestamps import Instant, first_of_month
 from tickover.server.http1.messages import Header, Response, text_response
-from tickover.server.sign_in import email_addresses
+from tickover.server.sign_in.email_addresses import EmailAddress
 from tickover.server.sign_in.mail.outbox import ID, Mailbox
 
 _HTML: Final = b"text/html; charset=utf-8"
@@ -215,7 +215,7 @@ def _get_from_mailbox(mailbox: Mailbox, path: str, query: bytes) -> Response:
 def _get_latest_email(mailbox: Mailbox, query: bytes) -> Response:
     try:
         [to] = parse_qs(query.decode("latin-1"), max_num_fields=10)["to"]
-        address = email_addresses.parse(to)
+        address = EmailAddress.parse(to)
     except (ValueError, KeyError):
         return text_response(400, b"Use /mailbox/latest?to=ADDRESS with one email address. Encode + as %2B.\n")
     email = mailbox.latest_email(address)

@@ -3,7 +3,7 @@
 from email.utils import getaddresses
 
 from tickover.server.settings import SettingError
-from tickover.server.sign_in import email_addresses
+from tickover.server.sign_in.email_addresses import EmailAddress
 from tickover.server.sign_in.mail.mailer import Email
 
 
@@ -13,7 +13,7 @@ class Composer:
     def __init__(self, sender: str) -> None:
         try:
             ((self._name, address),) = getaddresses([sender])
-            self.sender_address = email_addresses.parse(address)
+            self.sender_address = EmailAddress.parse(address)
             if not self.sender_address.isascii() or not self._name.isprintable():
                 raise ValueError("invalid sender")
         except ValueError:
