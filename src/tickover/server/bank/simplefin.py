@@ -1,7 +1,7 @@
 """The SimpleFIN protocol for one clock, in versions 1 and 2."""
 
 from base64 import b64decode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
@@ -148,9 +148,11 @@ class Simplefin:
         rows: dict[str, list[Raw]] = {account.id: [] for account in accounts}
         if accounts and not query.balances_only:
             encoded = await self._bank.encode_rows(clock, _encode_row)
-            for position in _select_rows(clock, query):
-                if (id := clock.view.rows[position].account.id) in rows:
-                    rows[id].append(encoded[position])
+            for position in clock.view.between(query.start, clock.at):
+                row = clock.view.rows[position]
+                is_asked_for = row.account.id in rows and row.at < query.end and (query.pending or not row.is_pending)
+                if is_asked_for and row.is_shown(clock.at):
+                    rows[row.account.id].append(encoded[position])
         return [self._to_account(clock, account, rows[account.id], query) for account in accounts]
 
     def _to_account(
@@ -204,15 +206,6 @@ def _write_decimal(amount: Decimal) -> str:
     """Return all decimal places, and at least two."""
     whole, _, places = format(amount, "f").partition(".")
     return f"{whole}.{places:0<2}"
-
-
-def _select_rows(clock: OpenClock, query: _Query) -> Iterator[int]:
-    """Yield the positions of the rows that the query asks for."""
-    view = clock.view
-    hidden = view.ended(clock.at) if query.pending else set(view.pending_rows)
-    for position in view.between(query.start, clock.at):
-        if position not in hidden and view.rows[position].at < query.end:
-            yield position
 
 
 def _read_query(query: bytes) -> _Query:

@@ -72,7 +72,7 @@ def changes(
     rows = view.rows
     # The client has all rows that begin before `seen.at`, because new items are never in the past.
     known = {position for position in view.between(seen.at, seen.at) if seen.had(rows[position])}
-    ended = view.ended(at)
+    ended = {position for position, row in enumerate(rows) if row.until is not None and row.until <= at}
     hidden = known | ended
     added: Sequence[int] = view.between(seen.at, at)
     if hidden:

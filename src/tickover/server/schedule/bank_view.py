@@ -1,6 +1,7 @@
 """What a bank shows at an instant: accounts, balances and rows, as pure functions of a ledger and the instant."""
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
@@ -91,30 +92,22 @@ class BankView:
         return sorted([*self._transactions(), *self._transfers()], key=_start_of)
 
     @cached_property
-    def pending_rows(self) -> list[int]:
-        """The positions of payments before they are booked."""
-        return [position for position, row in enumerate(self.rows) if row.is_pending]
-
-    @cached_property
     def _pending_by_account(self) -> Mapping[str, list[Row]]:
-        """The same payments, by the ID of their account."""
-        found: dict[str, list[Row]] = {}
-        for position in self.pending_rows:
-            found.setdefault(self.rows[position].account.id, []).append(self.rows[position])
+        """The payments before they are booked, by the ID of their account."""
+        found = defaultdict[str, list[Row]](list)
+        for row in self.rows:
+            if row.is_pending:
+                found[row.account.id].append(row)
         return found
 
     def between(self, first: Instant, last: Instant) -> range:
         """Return the positions of rows that begin at or between these instants."""
         return range(bisect_left(self.rows, first, key=_start_of), bisect_right(self.rows, last, key=_start_of))
 
-    def ended(self, at: Instant) -> set[int]:
-        """Return the positions of rows that are no longer shown."""
-        return {position for position in self.pending_rows if not self.rows[position].is_shown(at)}
-
     def available(self, account: BankAccount, at: Instant) -> Fraction:
         """Return the balance with the payments that are authorized."""
-        pending = self._pending_by_account.get(account.id, ())
-        counts, unit = to_common_unit([row.amount for row in pending if row.is_shown(at)])
+        pending = [row.amount for row in self._pending_by_account[account.id] if row.is_shown(at)]
+        counts, unit = to_common_unit(pending)
         return account.balance(at) + Fraction(sum(counts), unit)
 
     def _transactions(self) -> Iterator[Row]:

@@ -7,7 +7,7 @@ from functools import cache
 from operator import itemgetter
 from typing import Final, TypeVar
 
-from msgspec import UNSET, Struct, json
+from msgspec import UNSET, Struct, field, json
 from msgspec.structs import replace
 
 from tickover.api.clocks import ContributionEntry, TransactionEntry, TransferEntry
@@ -79,14 +79,12 @@ class StoredTransaction(Struct, frozen=True, rename="camel", gc=False):
         return 1 if self.type == "INCOME" else -1
 
 
-class StoredTransfer(
-    Struct, frozen=True, rename={"from_": "from", "received_currency": "receivedCurrency"}, omit_defaults=True, gc=False
-):
+class StoredTransfer(Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
     """An encoded transfer, without the members that a ledger doesn't need."""
 
     at: Instant
     name: str
-    from_: str
+    from_: str = field(name="from")
     to: str
     amount: Amount
     currency: str
