@@ -35,18 +35,13 @@ class Duration(Struct, frozen=True):
     minutes: int = 0
     seconds: int = 0
 
-    def add_to(self, instant: datetime) -> datetime:
-        """Return `instant` plus this duration. Raise OverflowError after the year 9999."""
-        return add_months(instant, 12 * self.years + self.months) + self._rest
+    def add_to(self, instant: datetime, times: int = 1) -> datetime:
+        """Return `instant` plus this duration, or minus it if `times` is -1.
 
-    def subtract_from(self, instant: datetime) -> datetime:
-        """Return `instant` minus this duration. Raise OverflowError before the year 1."""
-        return add_months(instant, -12 * self.years - self.months) - self._rest
-
-    @property
-    def _rest(self) -> timedelta:
-        """All but the years and months."""
-        return timedelta(weeks=self.weeks, days=self.days, hours=self.hours, minutes=self.minutes, seconds=self.seconds)
+        Raise OverflowError outside of the years 1 to 9999.
+        """
+        rest = timedelta(weeks=self.weeks, days=self.days, hours=self.hours, minutes=self.minutes, seconds=self.seconds)
+        return add_months(instant, times * (12 * self.years + self.months)) + times * rest
 
     @property
     def is_zero(self) -> bool:

@@ -58,7 +58,7 @@ class LocalTime(Struct, frozen=True):
 
     def subtract(self, instant: datetime, duration: Duration, earliest: datetime) -> datetime:
         """Return the instant whose local time is `duration` earlier, but not before `earliest`."""
-        moved = self.to_instant(duration.subtract_from(self.to_local(instant)))
+        moved = self.to_instant(duration.add_to(self.to_local(instant), -1))
         # A local time that the clocks skip is later.
         return max(earliest, min(moved, instant))
 

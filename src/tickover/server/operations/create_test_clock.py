@@ -1,5 +1,3 @@
-from msgspec import UNSET
-
 from tickover.api.clocks import NewClock, OneClock
 from tickover.api.errors import Reason, reject
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
@@ -59,6 +57,5 @@ async def create_test_clock(params: NewClock, caller: Caller, services: Services
     """
     clock = new_clock(services.mint.new_key(caller.now), params, caller.now)
     schedule = encode_schedule(clock, params)
-    if params.expectations is not UNSET:
-        reject(await services.ledgers.expectation_faults(clock, schedule, params.opening_balances, params.expectations))
+    reject(await services.ledgers.expectation_faults(clock, schedule, params.opening_balances, params.expectations))
     return await services.clocks.create(clock, schedule, caller)

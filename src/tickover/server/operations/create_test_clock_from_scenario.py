@@ -100,8 +100,7 @@ async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Cal
     if not faults:
         schedule = encode_schedule(clock, given)
         faults = await services.ledgers.expectation_faults(clock, schedule, given.opening_balances, given.expectations)
-    if faults:
-        reject([_of_scenario(fault, path) for fault in faults])
+    reject([_of_scenario(fault, path) for fault in faults])
     return await services.clocks.create(clock, schedule, caller)
 
 
