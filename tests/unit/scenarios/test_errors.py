@@ -84,6 +84,11 @@ def test_keys_that_need_a_recurrence(key: str, value: Any) -> None:
     assert problem in error_message({"transactions": [rent(at="+1 day", **{key: value})]})
 
 
+def test_each_date_of_a_list_has_an_amount() -> None:
+    problem = "amount must have as many entries as at: 1, not 2."
+    assert problem in error_message({"transactions": [rent(at="start", amount=[1, 2])]})
+
+
 def a_goal(**keys: Any) -> dict[str, Any]:
     return {"goals": [without({"name": "Trip", "target": 100, "initial": 100}, **keys)]}
 
@@ -152,6 +157,7 @@ AFTER = "after the end, 2027-07-01T00:00:00Z; use an earlier time, or increase l
     [
         ({"at": "2026-12-31"}, f'at "2026-12-31" is 2026-12-31T08:00:00Z, {BEFORE}'),
         ({"at": ["+1 day", "+8 months"]}, f'at "+8 months" is 2027-09-01T08:00:00Z, {AFTER}'),
+        ({"every": "day", "from": "2016-01-01"}, 'from "2016-01-01" is more than 10 years before the start'),
         ({"every": "day", "from": "+2 months", "until": "+1 month"}, 'until "+1 month" is before from "+2 months"'),
     ],
 )
