@@ -1,7 +1,6 @@
 """Scenarios, and their expansion into plans for a given start."""
 
 from collections.abc import Mapping, Sequence, Sized
-from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
 from itertools import chain
@@ -152,12 +151,10 @@ class Scenario(Defaults, frozen=True, kw_only=True):
                 raise ValueError("the scenario has no start; pass one")
             if not 1 + SPAN_YEARS <= begin.year <= 9999 - SPAN_YEARS:
                 raise ValueError(f"the start must be in the years {1 + SPAN_YEARS:04} to {9999 - SPAN_YEARS}")
-            latest = timestamps.years_after(begin)
-            with suppress(OverflowError):
-                end = self.length.add_to(begin)
-                if end <= latest:
-                    return Window(begin, end)
-            raise ValueError(f"length must be at most {SPAN_YEARS} years, the longest time that a clock covers")
+            end = self.length.add_to(begin)
+            if end > timestamps.years_after(begin):
+                raise ValueError(f"length must be at most {SPAN_YEARS} years, the longest time that a clock covers")
+            return Window(begin, end)
 
 
 def _to_instant(start: InstantLike) -> datetime:

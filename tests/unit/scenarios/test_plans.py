@@ -186,17 +186,16 @@ def test_a_plan_for_one_call_is_smaller(top: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "length"),
+    ("start", "length", "problem"),
     [
-        (NEW_YEAR, "10 years 1 second"),
-        ("9989-12-31T23:59:59Z", "10 years 1 day"),
+        (NEW_YEAR, "10 years 1 second", "length must be at most 10 years, the longest time that a clock covers"),
+        ("9989-12-31T23:59:59Z", "10 years 1 day", "a date is outside of the years 1 to 9999"),
     ],
 )
-def test_too_long_scenarios_are_rejected(start: str, length: str) -> None:
+def test_too_long_scenarios_are_rejected(start: str, length: str, problem: str) -> None:
     scenario = scenario_of(length=length, transactions=[rent(every="year")])
-    with pytest.raises(ScenarioError) as caught:
+    with pytest.raises(ScenarioError, match=f"^f: {problem}\\.$"):
         scenario.plan(start)
-    assert str(caught.value) == "f: length must be at most 10 years, the longest time that a clock covers."
 
 
 @pytest.mark.parametrize(
