@@ -8,20 +8,10 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from msgspec import Meta, ValidationError, convert
 
-from tickover.api import durations, fields
+from tickover.api import durations, fields, limits
 from tickover.api.arguments import to_exact_decimal
 from tickover.api.durations import Duration
 from tickover.api.expectations import Period
-from tickover.api.fields import AccountType, TransactionType
-from tickover.api.limits import (
-    MAX_ACCOUNT_KEY,
-    MAX_AMOUNT,
-    MAX_BOUND,
-    MAX_CATEGORY,
-    MAX_NAME,
-    MAX_OPENING_BALANCE,
-    SPAN_YEARS,
-)
 from tickover.api.suggestions import suggest
 from tickover.scenarios import phrases, rrules, timings
 from tickover.scenarios.adjustments import Weekend, country_holidays
@@ -106,24 +96,24 @@ def _parse_duration(value: object) -> Duration | None:
     return None if duration.is_zero else duration
 
 
-NAME: Final = _text_reader(1, MAX_NAME)
-CATEGORY: Final = _text_reader(0, MAX_CATEGORY)
+NAME: Final = _text_reader(1, limits.MAX_NAME)
+CATEGORY: Final = _text_reader(0, limits.MAX_CATEGORY)
 ABOUT: Final = _text_reader(0, _MAX_ABOUT)
-TYPE: Final = _choice_reader(TransactionType)
+TYPE: Final = _choice_reader(fields.TransactionType)
 ACCOUNT_KEY: Final = _typed_reader(
     fields.AccountKey,
-    f"must be 1 to {MAX_ACCOUNT_KEY} lower-case letters, digits and hyphens, and not start with a hyphen",
+    f"must be 1 to {limits.MAX_ACCOUNT_KEY} lower-case letters, digits and hyphens, and not start with a hyphen",
 )
-ACCOUNT_TYPE: Final = _choice_reader(AccountType)
+ACCOUNT_TYPE: Final = _choice_reader(fields.AccountType)
 CURRENCY: Final = _typed_reader(fields.Currency, 'must be three uppercase letters such as "EUR"')
-INITIAL_AMOUNT: Final = _amount_reader(0, MAX_AMOUNT)
+INITIAL_AMOUNT: Final = _amount_reader(0, limits.MAX_AMOUNT)
 AMOUNT: Final = Reader(
     lambda value: INITIAL_AMOUNT.parse(value) or None,
-    expected=f"must be a number greater than 0 and at most {MAX_AMOUNT:,}",
+    expected=f"must be a number greater than 0 and at most {limits.MAX_AMOUNT:,}",
 )
-BALANCE: Final = _amount_reader(-MAX_OPENING_BALANCE, MAX_OPENING_BALANCE)
-BOUND: Final = _amount_reader(-MAX_BOUND, MAX_BOUND)
-TOTAL_BOUND: Final = _amount_reader(0, MAX_BOUND)
+BALANCE: Final = _amount_reader(-limits.MAX_OPENING_BALANCE, limits.MAX_OPENING_BALANCE)
+BOUND: Final = _amount_reader(-limits.MAX_BOUND, limits.MAX_BOUND)
+TOTAL_BOUND: Final = _amount_reader(0, limits.MAX_BOUND)
 PERIOD: Final = _choice_reader(Period)
 START: Final = Reader(
     timings.parse_day,
@@ -131,7 +121,7 @@ START: Final = Reader(
 )
 DURATION: Final = Reader(_parse_duration, expected='must be a duration such as "3 days"')
 LENGTH: Final = Reader(
-    _parse_duration, expected=f'must be a duration such as "6 months" or "1 year", at most {SPAN_YEARS} years'
+    _parse_duration, expected=f'must be a duration such as "6 months" or "1 year", at most {limits.SPAN_YEARS} years'
 )
 RECURRENCE: Final = Reader(phrases.parse, expected=phrases.EXPECTED)
 RRULE: Final = Reader(rrules.parse, expected=rrules.EXPECTED)
