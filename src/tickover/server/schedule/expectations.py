@@ -167,7 +167,7 @@ class Check:
         actual = fraction_to_number(book.balance(index, opening))
         # The balance at the start of the range can be older than the range.
         is_new = index > 0 and book.instants[index - 1] == at
-        positions = book.positions[book.ends[index - 1] : book.ends[index]] if is_new else []
+        positions = islice(book.running_balances, book.ends[index - 1], book.ends[index]) if is_new else ()
         items = [ledger.items[position] for position in positions]
         if expected.currency:
             # A transfer inside a currency doesn't change that currency's balance.

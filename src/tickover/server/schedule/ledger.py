@@ -49,10 +49,8 @@ class Book(Struct, frozen=True):
     """
 
     unit: int
-    positions: list[int]
-    """The items that change the book: positions among all transactions, followed by all transfers."""
     running_balances: dict[int, int]
-    """The balance after each of them, by position."""
+    """The balance after each item, by its position among all transactions, followed by all transfers."""
     instants: list[Instant]
     """The distinct instants. They have no entry for the state before the first item."""
     ends: list[int]
@@ -176,16 +174,15 @@ class Ledger:
 def _open_book(changes: Sequence[_Change], opening: Amount) -> Book:
     """Return the book of these changes."""
     (balance, *counts), unit = to_common_unit([opening, *[change[3] for change in changes]])
-    book = Book(unit, [], {}, [], [0], [(0, 0, 0, 0)], [balance])
+    book = Book(unit, {}, [], [0], [(0, 0, 0, 0)], [balance])
     sums = [0, 0, 0, 0]
     for index, ((at, position, kind, _), count) in enumerate(zip(changes, counts, strict=True)):
         balance += -count if kind in _DECREASES else count
         sums[kind] += count
-        book.positions.append(position)
         book.running_balances[position] = balance
         if index + 1 == len(changes) or changes[index + 1][0] != at:
             book.instants.append(at)
-            book.ends.append(len(book.positions))
+            book.ends.append(len(book.running_balances))
             book.turnovers.append(tuple(sums))
             book.balances.append(balance)
     return book
