@@ -34,11 +34,12 @@ def parse_scenario(values: Mapping[str, Any], name: str, text: str, title: str) 
             with table.wrap_errors():
                 scenario = replace(scenario, start=LocalTime(time(), scenario.timezone).on(scenario.start))
         scenario.window()
+    # Each of these needs what the ones before it check.
     _check_currencies(scenario)
-    _check_accounts(scenario, currencies)
-    # Expectations may be about an item with a mistake.
     mistakes.raise_all()
-    _check_expectations(scenario)
+    _check_accounts(scenario, currencies)
+    mistakes.raise_all()
+    _check_expectations(scenario, currencies)
     mistakes.raise_all()
     return scenario
 
@@ -75,7 +76,7 @@ def _check_account(item: Transaction, currencies: Mapping[str, str]) -> None:
         if _has_account(item, "account", item.account, currencies) and currencies[item.account] != item.currency:
             problem = f"the account {quote(item.account)} is in {currencies[item.account]}, not in {item.currency}"
             item.table.report(problem, "account")
-    elif currencies and item.currency and item.currency not in currencies.values():
+    elif currencies and item.currency not in currencies.values():
         problem = f"no account is in {item.currency}; add one, or use the currency of an account"
         item.table.report(problem, "currency")
 
@@ -105,11 +106,10 @@ def _check_transfer(item: Transfer, currencies: Mapping[str, str]) -> None:
         item.table.report("received is only for accounts with different currencies; remove it", "received")
 
 
-def _check_expectations(scenario: Scenario) -> None:
+def _check_expectations(scenario: Scenario, accounts: Mapping[str, str]) -> None:
     """Report expectations about names that the file doesn't have."""
     items = scenario.transactions
     goals = [goal.name for goal in scenario.goals]
-    accounts = {account.key: account.currency for account in scenario.accounts}
     currencies = {*scenario.opening, *accounts.values(), *(item.currency for item in items)}
     categories = [(type, item.currency, item.category) for item in items for type in item.types]
     for one in scenario.expect:
