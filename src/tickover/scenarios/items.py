@@ -143,7 +143,6 @@ _EXPECT_KEYS: Final = {
     "posted": ("by", "count", "time"),
 }
 """The keys of each kind of expectation."""
-_OPTIONAL_KEYS: Final = {key for keys in _EXPECT_KEYS.values() for key in keys}
 
 
 class Expect(TableValues, frozen=True, kw_only=True):
@@ -174,7 +173,7 @@ class Expect(TableValues, frozen=True, kw_only=True):
             return
         allowed = (words[0], *_EXPECT_KEYS[words[0]])
         for key in self.table.values:
-            if key not in allowed and key in _OPTIONAL_KEYS:
+            if key not in allowed:
                 self.table.report(f"{key} can't be used with {words[0]}; available keys: {', '.join(allowed)}", key)
         if "account" in self.table and "currency" in self.table:
             self.table.report("must have either account or currency", "account")
@@ -187,7 +186,7 @@ class Expect(TableValues, frozen=True, kw_only=True):
     @property
     def needs_currency(self) -> bool:
         """Whether it is about a currency, and not about an account."""
-        return "account" not in self.table and not {"never_below", "never_above", "total"}.isdisjoint(self.table.values)
+        return not self.account and self.goal_reached is None and self.posted is None
 
     def plan(self, window: Window) -> Expectation:
         """Return the expectation. Raise ScenarioError if one of its instants is outside of the scenario."""
