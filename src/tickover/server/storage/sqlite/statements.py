@@ -67,6 +67,7 @@ INSERT_ACCESS_TOKEN = """
     insert into tokens (digest, user_key, expires_at, token_key, name, read_only, created_at)
     values (?, ?, ?, ?, ?, ?, ?)"""  # noqa: S105 - no secret
 
+FIND_DEAD_CLOCKS = "select key from clocks where key < ? order by key limit ?"
 SWEEP_CREATIONS = """
     delete from creations
     where digest in (select digest from creations where clock_key < ? order by clock_key limit ?)"""

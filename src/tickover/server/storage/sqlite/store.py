@@ -11,7 +11,8 @@ import apsw
 from msgspec.structs import replace
 
 from tickover.api.errors import unauthenticated, unavailable
-from tickover.api.timestamps import Instant, to_micros
+from tickover.api.ids import first_live_key
+from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.schedule.clocks import Clock
 from tickover.server.settings import SettingError
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
@@ -19,13 +20,14 @@ from tickover.server.storage.base_store import BaseStore
 from tickover.server.storage.rows import (
     AMENDMENT_BYTES,
     connections_of,
+    existing_clock,
     owner_values,
     rename,
     stored_bytes,
     stored_clock,
     token_of,
 )
-from tickover.server.storage.sqlite import jobs, logins, statements
+from tickover.server.storage.sqlite import logins, statements
 from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, Reader, connect, migrate
 from tickover.server.storage.sqlite.quota import ClockQuota, Usage, limits_of_growth
 from tickover.server.storage.sqlite.writer import Writer, to_rejection
@@ -130,9 +132,9 @@ class SqliteStore(BaseStore):
         self, clock: Clock, owner: Owner, schedule: bytes, quota: Quota, record: IdempotencyRecord | None = None
     ) -> Created | ExistingClock | QuotaExceeded:
         def job(db: apsw.Connection) -> Created | ExistingClock | QuotaExceeded | None:
-            if record is not None and (found := jobs.find_creation(db, record.key_digest, owner, quota.min_live_key)):
+            if record is not None and (found := _find_creation(db, record.key_digest, owner, quota.min_live_key)):
                 return found
-            user = jobs.find_owner(db, owner)
+            user = _find_owner(db, owner)
             if user is None:
                 return None
             size = stored_bytes(clock, schedule)
@@ -158,7 +160,7 @@ class SqliteStore(BaseStore):
         self, key: bytes, owner: Owner, changes: NameChanges, quota: Quota, *, known_revision: int | None = None
     ) -> StoredClock | QuotaExceeded | None:
         def job(db: apsw.Connection) -> StoredClock | QuotaExceeded | None:
-            found = jobs.find_clock(db, key, owner, known_revision)
+            found = _find_clock(db, key, owner, known_revision)
             if found is None:
                 return None
             new = rename(found.clock, changes)
@@ -176,9 +178,9 @@ class SqliteStore(BaseStore):
     ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
         def job(db: apsw.Connection) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
             record = amendment.record
-            if record is not None and (found := jobs.find_creation(db, record.key_digest, owner, quota.min_live_key)):
+            if record is not None and (found := _find_creation(db, record.key_digest, owner, quota.min_live_key)):
                 return found
-            stored = jobs.find_clock(db, key, owner)
+            stored = _find_clock(db, key, owner)
             if stored is None:
                 return None
             clock = stored.clock
@@ -201,10 +203,14 @@ class SqliteStore(BaseStore):
 
     async def delete_clock(self, key: bytes, owner: Owner) -> bool:
         def job(db: apsw.Connection) -> bool:
-            deleted = jobs.delete_clock(db, key, owner)
-            if deleted:
-                self._quota.on_deleted(user_of(owner))
-            return deleted
+            db.execute(statements.DELETE_CLOCK, (*owner_values(owner), key))
+            if not db.changes():
+                return False
+            db.execute("delete from schedules where clock_key = ?", (key,))
+            db.execute("delete from creations where clock_key = ?", (key,))
+            db.execute("delete from connections where clock_key = ?", (key,))
+            self._quota.on_deleted(user_of(owner))
+            return True
 
         return await self._writer.submit(job)
 
@@ -213,7 +219,7 @@ class SqliteStore(BaseStore):
     ) -> StoredClock | None:
         def job(db: apsw.Connection) -> StoredClock | None:
             # Two plain statements take less time than one with `returning`.
-            found = jobs.find_clock(db, key, owner, known_revision)
+            found = _find_clock(db, key, owner, known_revision)
             if found is None or not found.clock.frozen_time <= to <= found.clock.max_time:
                 return found
             db.execute("update clocks set frozen_time = ? where key = ?", (to_micros(to), key))
@@ -242,23 +248,82 @@ class SqliteStore(BaseStore):
     async def create_access_token(
         self, new: StoredAccessToken, digest: bytes, owner: Owner, limit: int
     ) -> Created | TooManyTokens:
-        result = await self._writer.submit(lambda db: jobs.create_access_token(db, new, digest, owner, limit))
-        if result is None:
+        def job(db: apsw.Connection) -> Created | TooManyTokens | None:
+            user = _find_owner(db, owner)
+            if user is None:
+                return None
+            created_at, expires_at = to_micros(new.created_at), to_micros(new.expires_at)
+            count, first_expires_at = db.execute(statements.COUNT_ACCESS_TOKENS, (user, created_at)).get
+            if count >= limit:
+                return TooManyTokens(from_micros(first_expires_at))
+            values = digest, user, expires_at, new.key, new.name, new.read_only, created_at
+            db.execute(statements.INSERT_ACCESS_TOKEN, values)
+            return Created()
+
+        outcome = await self._writer.submit(job)
+        if outcome is None:
             raise unauthenticated()
-        return result
+        return outcome
 
     async def create_connection(
         self, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
     ) -> Created | TooManyConnections | None:
-        return await self._writer.submit(
-            lambda db: jobs.create_connection(db, new, setup_digest, clock_key, owner, limit)
-        )
+        def job(db: apsw.Connection) -> Created | TooManyConnections | None:
+            existing = _find_connections(db, clock_key, owner)
+            if existing is None:
+                return None
+            if len(existing) >= limit:
+                return TooManyConnections()
+            values = new.protocol, new.institution, to_micros(new.created_at), new.faults
+            db.execute(statements.INSERT_CONNECTION, (new.key, clock_key, *values, setup_digest))
+            return Created()
+
+        return await self._writer.submit(job)
 
     async def list_connections(self, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
         return connections_of(self._reader.fetch(statements.LIST_CONNECTIONS, *owner_values(owner), clock_key))
 
     async def delete_connection(self, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
-        return await self._writer.submit(lambda db: jobs.delete_connection(db, key, clock_key, owner))
+        def job(db: apsw.Connection) -> bool | None:
+            if _find_connections(db, clock_key, owner) is None:
+                return None
+            db.execute("delete from connections where key = ? and clock_key = ?", (key, clock_key))
+            return bool(db.changes())
+
+        return await self._writer.submit(job)
 
     async def sweep(self, now: Instant, limit: int) -> int:
-        return await self._writer.submit(lambda db: jobs.sweep(db, now, limit), is_long=True)
+        min_live_key = first_live_key(now)
+
+        def job(db: apsw.Connection) -> int:
+            before = db.total_changes()
+            dead = db.execute(statements.FIND_DEAD_CLOCKS, (min_live_key, limit)).fetchall()
+            db.executemany("delete from schedules where clock_key = ?", dead)
+            db.executemany("delete from clocks where key = ?", dead)
+            db.execute(statements.SWEEP_CREATIONS, (min_live_key, limit))
+            db.execute(statements.SWEEP_CONNECTIONS, (min_live_key, limit))
+            db.execute(statements.SWEEP_TOKENS, (to_micros(now), limit))
+            logins.sweep(db, now, limit)
+            return db.total_changes() - before
+
+        return await self._writer.submit(job, is_long=True)
+
+
+def _find_owner(db: apsw.Connection, owner: Owner) -> bytes | None:
+    """Return the user's key, or None if the token was revoked."""
+    user: bytes | None = db.execute(statements.FIND_OWNER, owner_values(owner)).get
+    return user
+
+
+def _find_creation(db: apsw.Connection, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:
+    found: Any = db.execute(statements.FIND_CREATION, (*owner_values(owner), digest, min_live_key)).fetchone()
+    return None if found is None else existing_clock(*found)
+
+
+def _find_clock(db: apsw.Connection, key: bytes, owner: Owner, known_revision: int | None = None) -> StoredClock | None:
+    found: Any = db.execute(statements.FIND_CLOCK, (*owner_values(owner), key, known_revision)).fetchone()
+    return None if found is None else stored_clock(key, *found)
+
+
+def _find_connections(db: apsw.Connection, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
+    return connections_of(db.execute(statements.LIST_CONNECTIONS, (*owner_values(owner), clock_key)).fetchall())
