@@ -56,14 +56,11 @@ def _header_faults(header: bytes) -> list[Fault]:
 
 def _with_record(operation: Operation, encoded: bytes, header: bytes, caller: Caller) -> Caller:
     key_digest = hashlib.sha256(caller.token.user + header.decode("latin-1").encode()).digest()
-    return replace(caller, idempotency_record=IdempotencyRecord(key_digest, _digest_call(operation.name, encoded)))
-
-
-def _digest_call(operation: str, encoded: bytes) -> bytes:
-    """Return a digest of the operation and the parameters."""
-    digest = digest_params(encoded)
+    params_digest = digest_params(encoded)
     # Databases contain digests of creations from releases that digested only their parameters.
-    return digest if operation == "createTestClock" else hashlib.sha256(operation.encode() + digest).digest()
+    if operation.name != "createTestClock":
+        params_digest = hashlib.sha256(operation.name.encode() + params_digest).digest()
+    return replace(caller, idempotency_record=IdempotencyRecord(key_digest, params_digest))
 
 
 def digest_params(encoded: bytes) -> bytes:
