@@ -12,9 +12,8 @@ from tickover.api.timestamps import Instant, from_micros, to_micros
 
 _UUID7: Final = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _CURSOR: Final = re.compile(r"cursor_[0-9a-f]{32}")
-_MILLISECOND: Final = timedelta(milliseconds=1)
-_DAY: Final = timedelta(days=1)
-_LIFETIME_MS: Final = CLOCK_LIFETIME // _MILLISECOND
+_DAY_MS: Final = 24 * 60 * 60 * 1000
+_LIFETIME_MS: Final = CLOCK_LIFETIME // timedelta(milliseconds=1)
 
 
 def uuid7(created_at: Instant, random: bytes) -> bytes:
@@ -64,7 +63,7 @@ def first_live_key(now: Instant) -> bytes:
 
 def creation_day(key: bytes) -> int:
     """Return the day on which the clock was created, in days since 1970 in UTC."""
-    return _created_ms(key) // (_DAY // _MILLISECOND)
+    return _created_ms(key) // _DAY_MS
 
 
 def _created_ms(key: bytes) -> int:

@@ -6,7 +6,6 @@ from typing import Final
 _ESCAPED: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 """Unicode categories: control, format (bidirectional ones included), unassigned, private, surrogate, separators."""
 _CONTROL_CATEGORIES: Final = {"Cc", "Cs", "Zl", "Zp"}
-_FORMAT_CATEGORY: Final = "Cf"
 _JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
 
@@ -24,11 +23,11 @@ def escape(text: str, keep: str = "") -> str:
 
 def sanitize(text: str) -> str:
     """Replace control characters and remove invisible format characters, such as bidirectional overrides."""
-    return "".join(map(_sanitize_character, text)) if not text.isascii() or not text.isprintable() else text
+    return text if text.isprintable() else "".join(map(_sanitize_character, text))
 
 
 def _sanitize_character(character: str) -> str:
     category = unicodedata.category(character)
     if category in _CONTROL_CATEGORIES:
         return "\N{REPLACEMENT CHARACTER}"
-    return "" if category == _FORMAT_CATEGORY and character not in _JOINERS else character
+    return "" if category == "Cf" and character not in _JOINERS else character

@@ -65,7 +65,7 @@ async def list_test_clock_events(params: EventsEntry, caller: Caller, services: 
     latest = clock.max_time if faults else until
     faults += time_faults("after", params.after, clock.start_time, latest, "the clock's start and until")
     reject(faults + opening_faults(schedule, params.opening_balances))
-    cursor = None if isinstance(params.cursor, UnsetType) else read_cursor(params.cursor)
+    cursor = read_cursor(params.cursor or "")
     cached = await services.ledgers.get(clock, schedule)
     opening = cached.ledger.opening_balances(params.opening_balances)
     query = EventQuery(clock.frozen_time, until, int(params.limit), params.after or None, cursor, opening)

@@ -51,7 +51,7 @@ async def list_test_clocks(params: ListEntry, caller: Caller, services: Services
     `nextCursor`.
     """
     limit = int(params.limit)
-    before = ids.read_cursor(params.cursor) if isinstance(params.cursor, str) else None
+    before = ids.read_cursor(params.cursor or "")
     # One more than the limit tells whether there is a next page.
     query = (caller.token, ids.first_live_key(caller.now), before, limit + 1)
     if params.labels:
