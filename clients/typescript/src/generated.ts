@@ -13,7 +13,7 @@ export interface CallOptions {
 
 /** The parameters of createTestClock. */
 export interface NewClock {
-  /** The start of the clock, at most 10 years before or after the current real time. Default: the current real time. */
+  /** The start of the clock, within 10 years of the current real time, which is the default. */
   frozenTime?: InstantInput;
   /** Income and expenses, in any order. */
   transactions?: Array<TransactionEntry>;
@@ -145,7 +145,7 @@ export interface TotalExpectationEntry {
   type: "EXPENSE" | "INCOME";
   /** Three uppercase letters, such as `EUR`. */
   currency: string;
-  /** The calendar period in UTC. Weeks start on Monday. Incomplete periods at both ends count only for `atMost`. `ALL` means one total for the whole range. */
+  /** A period in UTC, or `ALL` for one total. Weeks start on Monday. Incomplete ones count only for `atMost`. */
   per: "ALL" | "DAY" | "MONTH" | "WEEK";
   /** Counts only transactions with this category. Default: all transactions. */
   category?: string;
@@ -206,7 +206,7 @@ export type NoParams = Record<string, never>;
 export interface GetEntry {
   /** The clock's ID. It starts with `clock_`. */
   id: string;
-  /** Returns the clock as it would be at this instant, from its `frozenTime` to its `maxTime` inclusive. Default: its `frozenTime`. */
+  /** Previews the clock at this instant, from its `frozenTime` to its `maxTime`. Default: its `frozenTime`. */
   at?: InstantInput;
   /** Whether the clock has its `startTime`, and each goal its `initialAmount`. */
   details?: boolean;
@@ -248,7 +248,7 @@ export interface ClockParams {
 export interface ForkEntry {
   /** The clock's ID. It starts with `clock_`. */
   id: string;
-  /** The `frozenTime` of the fork, from the original's first `frozenTime` to its `maxTime` inclusive. Default: the first `frozenTime`. */
+  /** The `frozenTime` of the fork, from the original's start, which is the default, to its `maxTime`. */
   at?: InstantInput;
   /** The name of the fork. Default: that of the original. */
   name?: string;
@@ -323,7 +323,7 @@ export interface CheckEntry {
   id: string;
   /** Each has exactly one member. Default: the expectations of the clock. */
   expectations?: Array<ExpectationEntry>;
-  /** The end of the check, from the clock's start to its `maxTime`. Default: its `maxTime`, so that the whole schedule is checked. */
+  /** The end of the check, from the clock's start to its `maxTime`, which is the default. */
   until?: InstantInput;
   /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. A clock with accounts has none. */
   openingBalances?: Record<string, number>;
@@ -471,7 +471,7 @@ export interface Snapshot {
   status: "READY";
   /** The current simulated time. */
   frozenTime: string;
-  /** The latest simulated time: 10 years after the first `frozenTime` of the clock, or of the original if the clock is a fork. */
+  /** The latest simulated time: 10 years after the clock's start. */
   maxTime: string;
   /** The real time at which the clock expires: seven days after its creation. */
   expiresAt: string;
@@ -539,7 +539,7 @@ export interface Goal {
   currentAmount: number;
   /** `targetAmount` minus `currentAmount`. Negative if the goal is overfunded. */
   remainingAmount: number;
-  /** `currentAmount` as a percentage of `targetAmount`, with at most two decimals. 100 or more only if the target is reached. */
+  /** A percentage of `targetAmount` with at most two decimals. 100 or more only if the target is reached. */
   progressPercent: number;
   /** Posted contributions, at or before `frozenTime`, in order of time. */
   contributions: Array<Contribution>;
@@ -637,7 +637,7 @@ export interface Summary {
   status: "READY";
   /** The current simulated time. */
   frozenTime: string;
-  /** The latest simulated time: 10 years after the first `frozenTime` of the clock, or of the original if the clock is a fork. */
+  /** The latest simulated time: 10 years after the clock's start. */
   maxTime: string;
   /** The real time at which the clock expires: seven days after its creation. */
   expiresAt: string;

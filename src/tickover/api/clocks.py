@@ -150,10 +150,7 @@ class ScheduleEntry(Params, Generic[Amount_co, Initial_co, Opening_co, Bound_co,
 
     frozen_time: Annotated[
         Instant | UnsetType,
-        doc(
-            f"The start of the clock, at most {SPAN_YEARS} years before or after the current real time. Default: the "
-            "current real time."
-        ),
+        doc(f"The start of the clock, within {SPAN_YEARS} years of the current real time, which is the default."),
     ] = UNSET
     transactions: Annotated[
         Sequence[TransactionEntry[Amount_co]],
@@ -388,10 +385,7 @@ class Goal(Result, frozen=True):
     ]
     progress_percent: Annotated[
         Decimal,
-        doc(
-            "`currentAmount` as a percentage of `targetAmount`, with at most two decimals. 100 or more only if the "
-            "target is reached."
-        ),
+        doc("A percentage of `targetAmount` with at most two decimals. 100 or more only if the target is reached."),
     ]
     contributions: Annotated[
         Sequence[Contribution], doc("Posted contributions, at or before `frozenTime`, in order of time.")
@@ -421,13 +415,7 @@ class Summary(NamedClock, frozen=True):
     id: ClockId
     status: Annotated[Literal["READY"], doc("The only status. Advancing is synchronous, so no other status is needed.")]
     frozen_time: Annotated[Timestamp, doc("The current simulated time.")]
-    max_time: Annotated[
-        Timestamp,
-        doc(
-            f"The latest simulated time: {SPAN_YEARS} years after the first `frozenTime` of the clock, or of the "
-            "original if the clock is a fork."
-        ),
-    ]
+    max_time: Annotated[Timestamp, doc(f"The latest simulated time: {SPAN_YEARS} years after the clock's start.")]
     expires_at: Annotated[Timestamp, doc("The real time at which the clock expires: seven days after its creation.")]
 
 

@@ -62,10 +62,7 @@ class TotalExpectationEntry(Params, Generic[Total_co], frozen=True):
     currency: Currency
     per: Annotated[
         Period,
-        doc(
-            "The calendar period in UTC. Weeks start on Monday. Incomplete periods at both ends count only for "
-            "`atMost`. `ALL` means one total for the whole range."
-        ),
+        doc("A period in UTC, or `ALL` for one total. Weeks start on Monday. Incomplete ones count only for `atMost`."),
     ]
     category: Annotated[
         Category | UnsetType, doc("Counts only transactions with this category. Default: all transactions.")

@@ -25,11 +25,7 @@ class CheckEntry(ClockParams, frozen=True):
         Expectations | UnsetType, doc("Each has exactly one member. Default: the expectations of the clock.")
     ] = UNSET
     until: Annotated[
-        Instant | UnsetType,
-        doc(
-            "The end of the check, from the clock's start to its `maxTime`. Default: its `maxTime`, so that the whole "
-            "schedule is checked."
-        ),
+        Instant | UnsetType, doc("The end of the check, from the clock's start to its `maxTime`, which is the default.")
     ] = UNSET
     opening_balances: OpeningBalances | UnsetType = UNSET
 

@@ -18,10 +18,7 @@ from tickover.server.schedule.schedule import fork_schedule, update_schedule
 class ForkEntry(ClockParams, frozen=True):
     at: Annotated[
         Instant | UnsetType,
-        doc(
-            "The `frozenTime` of the fork, from the original's first `frozenTime` to its `maxTime` inclusive. Default: "
-            "the first `frozenTime`."
-        ),
+        doc("The `frozenTime` of the fork, from the original's start, which is the default, to its `maxTime`."),
     ] = UNSET
     name: Annotated[ClockName | UnsetType, doc("The name of the fork. Default: that of the original.")] = UNSET
     labels: Annotated[Labels | UnsetType, doc("The labels of the fork. Default: those of the original.")] = UNSET

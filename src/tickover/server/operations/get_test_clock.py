@@ -14,10 +14,7 @@ class GetEntry(ClockParams, frozen=True):
 
     at: Annotated[
         Instant | UnsetType,
-        doc(
-            "Returns the clock as it would be at this instant, from its `frozenTime` to its `maxTime` inclusive. "
-            "Default: its `frozenTime`."
-        ),
+        doc("Previews the clock at this instant, from its `frozenTime` to its `maxTime`. Default: its `frozenTime`."),
     ] = UNSET
     details: Annotated[bool, doc("Whether the clock has its `startTime`, and each goal its `initialAmount`.")] = False
 
