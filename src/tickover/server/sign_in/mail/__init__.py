@@ -6,7 +6,7 @@ A call sends its email itself and waits for the mail server. There is no queue.
 from pathlib import Path
 
 from tickover.server.logs import Log
-from tickover.server.settings import OUTBOX, SettingError
+from tickover.server.settings import OUTBOX
 from tickover.server.sign_in.mail.composer import Composer
 from tickover.server.sign_in.mail.mailer import Mailer
 from tickover.server.sign_in.mail.outbox import Outbox
@@ -17,8 +17,6 @@ def open_mailer(url: str, sender: str, outbox: Path, log: Log) -> Mailer:
     composer = Composer(sender)
     if url == OUTBOX:
         return Outbox(outbox, composer)
-    if url.startswith(("smtp://", "smtps://")):
-        from tickover.server.sign_in.mail.smtp import SmtpMailer
+    from tickover.server.sign_in.mail.smtp import SmtpMailer
 
-        return SmtpMailer(url, composer, log)
-    raise SettingError("TICKOVER_MAIL_URL must be outbox:, or look like smtp://user:password@host:587 or smtps://….")
+    return SmtpMailer(url, composer, log)

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from contextlib import ExitStack, closing, suppress
-from datetime import timedelta
 from urllib.parse import unquote, urlsplit
 
 from aiosmtplib import SMTP, SMTPException, SMTPNotSupported, SMTPResponseException
@@ -14,6 +13,7 @@ from tickover.server.settings import SettingError, is_loopback
 from tickover.server.sign_in.mail.composer import Composer
 from tickover.server.sign_in.mail.mailer import Email, MailOutcomeUnknown, MailRejected
 
+_TIMEOUT_SECONDS = MAIL_TIMEOUT.total_seconds()
 _REUSE_TIMEOUT_SECONDS = 1.0
 _IDLE_SECONDS = 15.0
 _CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -22,24 +22,24 @@ _CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 class SmtpMailer:
     is_local = False
 
-    def __init__(self, url: str, composer: Composer, log: Log, timeout: timedelta = MAIL_TIMEOUT) -> None:
+    def __init__(self, url: str, composer: Composer, log: Log) -> None:
+        """Raise SettingError if the URL is invalid."""
         try:
             parts = urlsplit(url)
-            port = parts.port
+            has_more = parts.path not in ("", "/") or parts.query or parts.fragment
+            if parts.scheme not in ("smtp", "smtps") or not parts.hostname or parts.port == 0 or has_more:
+                raise ValueError("invalid URL")
         except ValueError:
-            port = 0
-        if port == 0:
-            raise SettingError("TICKOVER_MAIL_URL must have a host. Its port, if any, must be from 1 to 65535.")
-        if not parts.hostname or parts.path not in ("", "/") or parts.query or parts.fragment:
-            raise SettingError("TICKOVER_MAIL_URL must look like smtp://user:password@host:587 or smtps://….")
+            raise SettingError(
+                "TICKOVER_MAIL_URL must be outbox:, or look like smtp://user:password@host:587 or smtps://…."
+            ) from None
         self._host = parts.hostname
-        self._port = port or (465 if parts.scheme == "smtps" else 587)
+        self._port = parts.port or (465 if parts.scheme == "smtps" else 587)
         self._user = unquote(parts.username) if parts.username else None
         self._password = unquote(parts.password) if parts.password else None
         self._uses_implicit_tls = parts.scheme == "smtps"
         self._composer = composer
         self._log = log
-        self._timeout_seconds = timeout.total_seconds()
         self._idle: dict[SMTP, asyncio.TimerHandle] = {}
 
     async def deliver(self, email: Email) -> None:
@@ -48,7 +48,7 @@ class SmtpMailer:
         if_interrupted: type[Exception] = MailRejected
         with ExitStack() as on_failure:
             try:
-                async with asyncio.timeout(self._timeout_seconds):
+                async with asyncio.timeout(_TIMEOUT_SECONDS):
                     connection = await self._start_email(email, on_failure)
                     if_interrupted = MailOutcomeUnknown
                     await connection.data(self._composer.compose(email))
@@ -68,7 +68,7 @@ class SmtpMailer:
         Raise SMTPException or OSError on failure.
         """
         with closing(self._new_connection()) as connection:
-            async with asyncio.timeout(self._timeout_seconds):
+            async with asyncio.timeout(_TIMEOUT_SECONDS):
                 await self._connect(connection)
             await _quit(connection)
 
@@ -134,7 +134,7 @@ class SmtpMailer:
             password=self._password,
             use_tls=self._uses_implicit_tls,
             start_tls=True if needs_tls else None,
-            timeout=self._timeout_seconds,
+            timeout=_TIMEOUT_SECONDS,
         )
 
     async def close(self) -> None:
