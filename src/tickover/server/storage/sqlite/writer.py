@@ -10,7 +10,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import Enum, auto
 from queue import SimpleQueue
 from threading import Thread
 from time import monotonic
@@ -45,17 +44,6 @@ _MAX_RUN_SECONDS = 0.005
 """The time after which a batch accepts no more jobs, so that the event loop is not blocked for long."""
 _MAX_INLINE_COMMIT_SECONDS = 0.002
 """If the last commit took longer than this, the thread commits the next batch."""
-
-
-class _CommitMode(Enum):
-    """Where a batch is run and committed."""
-
-    INLINE = auto()
-    """The jobs have run on the event loop, and the commit runs there too."""
-    COMMIT_IN_THREAD = auto()
-    """The jobs have run on the event loop, and the thread commits."""
-    RUN_IN_THREAD = auto()
-    """The thread runs the jobs and commits."""
 
 
 class _Job:
@@ -96,7 +84,8 @@ class Writer:
         self._collect_until = 0.0
         self._last_commit_seconds = 0.0
         self._closed = False
-        self._batches: SimpleQueue[tuple[_CommitMode, list[_Job]] | None] = SimpleQueue()
+        self._batches: SimpleQueue[tuple[bool, list[_Job]] | None] = SimpleQueue()
+        """Batches for the thread. True if their jobs have run, so that it only commits them."""
         # A daemon thread, so that a process that fails to close the store can exit.
         self._thread = Thread(target=self._work, name="tickover-writer", daemon=True)
         self._thread.start()
@@ -146,29 +135,28 @@ class Writer:
     def _start_batch(self) -> None:
         """Run and commit the waiting jobs, here or in the thread."""
         batch: list[_Job] = []
-        mode = self._run_waiting(batch)
+        have_run = self._run_waiting(batch)
         self._running = len(batch)
-        if mode is _CommitMode.INLINE:
+        if have_run and self._last_commit_seconds <= _MAX_INLINE_COMMIT_SECONDS:
             if self._commit(batch):
                 self._resolve(batch)
                 return
-            mode = _CommitMode.RUN_IN_THREAD
-        self._batches.put((mode, batch))
+            have_run = False
+        self._batches.put((have_run, batch))
 
-    def _run_waiting(self, batch: list[_Job]) -> _CommitMode:
-        """Move waiting jobs into the batch, and run them here if possible. Return how to commit them."""
+    def _run_waiting(self, batch: list[_Job]) -> bool:
+        """Move waiting jobs into the batch, and run them here if possible. Return False if the thread must run them."""
         if self._waiting[0].is_long:
             batch.append(self._waiting.popleft())
-            return _CommitMode.RUN_IN_THREAD
+            return False
         try:
             self._run_in_transaction(batch)
         except Exception as failure:
             # The thread runs the batch again, and finds out which job failed.
             if isinstance(failure, _DATABASE_ERRORS):
                 self._add_all_waiting(batch)
-            return _CommitMode.RUN_IN_THREAD
-        is_disk_fast = self._last_commit_seconds <= _MAX_INLINE_COMMIT_SECONDS
-        return _CommitMode.INLINE if is_disk_fast else _CommitMode.COMMIT_IN_THREAD
+            return False
+        return True
 
     def _run_in_transaction(self, batch: list[_Job]) -> None:
         """Run waiting jobs in one transaction and leave it open. Roll it back if a job fails."""
@@ -206,8 +194,8 @@ class Writer:
 
     def _work(self) -> None:
         while (item := self._batches.get()) is not None:
-            mode, batch = item
-            if mode is _CommitMode.RUN_IN_THREAD or not self._commit(batch):
+            have_run, batch = item
+            if not have_run or not self._commit(batch):
                 self._run_and_commit(batch)
             self._loop.call_soon_threadsafe(self._resolve, batch)
 
