@@ -177,7 +177,7 @@ def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str, i
     lines = text.splitlines()
     delimiter = max(",;\t", key=text[:5000].count)
     header_line, header, positions = _find_header(lines, delimiter, columns, name)
-    currency = currency or _currency_of(header[positions.get("amount", positions.get("debit", [0]))[0]])
+    currency = currency or _currency_of(header[(positions["amount"] or positions["debit"])[0]])
     reader = csv.reader(io.StringIO("\n".join(lines[header_line:])), delimiter=delimiter)
     try:
         # A quoted cell can have several lines.
@@ -201,7 +201,7 @@ def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str, i
 
 def _cells(row: Sequence[str], positions: Mapping[str, Sequence[int]]) -> dict[str, str]:
     """Return the first cell of each column that isn't empty. Several columns can have a name."""
-    cells = {key: [row[index].strip() for index in positions.get(key, ()) if index < len(row)] for key in COLUMNS}
+    cells = {key: (row[index].strip() for index in found if index < len(row)) for key, found in positions.items()}
     return {key: next(filter(None, found), "") for key, found in cells.items()}
 
 
@@ -227,13 +227,16 @@ def _find_header(
 
     Banks put other lines before it. The positions are in the order of preference.
     """
-    names = {key: (_plain_header(columns[key]),) if key in columns else _HEADERS[key] for key in COLUMNS}
+    names = {**_HEADERS, **{key: (_plain_header(header),) for key, header in columns.items()}}
+    if "name" in columns:
+        names["payer"] = ()
     candidates = [[cell.strip().strip('"').strip() for cell in line.split(delimiter)] for line in lines[:30]]
     for number, header in enumerate(candidates, 1):
         plain = list(map(_plain_header, header))
         found = {key: [plain.index(one) for one in names[key] if one in plain] for key in COLUMNS}
         if found["date"] and (found["amount"] or (found["debit"] and found["credit"])):
-            return number, header, _check_columns(found, header, columns, name)
+            _check_columns(found, header, columns, name)
+            return number, header, {key: found[key] if key == "name" else found[key][:1] for key in COLUMNS}
     raise StatementError(
         f"{name}: no line has the headers of a date and an amount; name them with --columns date=HEADER,amount=HEADER, "
         "or with debit=HEADER,credit=HEADER for two columns; columns found: "
@@ -243,8 +246,8 @@ def _find_header(
 
 def _check_columns(
     found: Mapping[str, list[int]], header: Sequence[str], columns: Mapping[str, str], name: str
-) -> dict[str, list[int]]:
-    """Return the positions that are used. Raise StatementError if a column is missing."""
+) -> None:
+    """Raise StatementError if a column is missing."""
     for key in columns:
         if not found[key]:
             raise StatementError(f"{name}: no column {columns[key]!r}; columns found: {_list_names(header)}")
@@ -253,8 +256,6 @@ def _check_columns(
             f"{name}: no column has the name or the description of a payment; name it with --columns name=HEADER; "
             f"columns found: {_list_names(header)}"
         )
-    unused = {"payer"} if "name" in columns else set[str]()
-    return {key: found[key] if key == "name" else found[key][:1] for key in found if found[key] and key not in unused}
 
 
 def _plain_header(header: str) -> str:
@@ -268,10 +269,9 @@ def _list_names(header: Sequence[str]) -> str:
 
 
 def _currency_of(header: str) -> str:
-    """Return the currency in a header such as `Betrag (€)` or `Amount (GBP)`, if any."""
+    """Return the code or the symbol in a header such as `Betrag (€)` or `Amount (GBP)`, if any."""
     found = _CURRENCY_OF_HEADER.search(header)
-    code = (found[1] or found[2]) if found else ""
-    return _SYMBOLS.get(code, code)
+    return (found[1] or found[2]) if found else ""
 
 
 def _has_amount(cells: Mapping[str, str]) -> bool:
