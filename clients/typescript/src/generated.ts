@@ -147,7 +147,7 @@ export interface TotalExpectationEntry {
   currency: string;
   /** A period in UTC, or `ALL` for one total. Weeks start on Monday. Incomplete ones count only for `atMost`. */
   per: "ALL" | "DAY" | "MONTH" | "WEEK";
-  /** Counts only transactions with this category. Default: all transactions. */
+  /** Counts only transactions with this category. */
   category?: string;
   /** The smallest value that is allowed. You need `atLeast`, `atMost` or both. */
   atLeast?: number;
@@ -169,7 +169,7 @@ export interface PostedExpectationEntry {
 export interface AdvanceEntry {
   /** The clock's ID. It starts with `clock_`. */
   id: string;
-  /** The new simulated time, from the clock's `frozenTime` to its `maxTime` inclusive. */
+  /** The new simulated time, from the clock's `frozenTime` to its `maxTime`. */
   frozenTime: InstantInput;
 }
 
@@ -216,7 +216,7 @@ export interface GetEntry {
 export interface ListEntry {
   /** The maximum number of clocks. */
   limit?: number;
-  /** The `nextCursor` of the previous page. Without it, the list starts with the newest clock. */
+  /** The `nextCursor` of the previous page. */
   cursor?: string;
   /** Returns only clocks that have all of these labels with these values. */
   labels?: Record<string, string>;
@@ -228,13 +228,13 @@ export interface ListEntry {
 export interface UpdateEntry {
   /** The clock's ID. It starts with `clock_`. */
   id: string;
-  /** The new name, or null to remove it. */
+  /** New name, or null to remove it. */
   name?: string | null;
-  /** The new labels, which replace all old ones, or null to remove them. */
+  /** New labels, or null to remove them. */
   labels?: Record<string, string> | null;
-  /** The new opening balances, which replace all old ones, or null to remove them. */
+  /** New opening balances, or null to remove them. */
   openingBalances?: Record<string, number> | null;
-  /** The new expectations, which replace all old ones, or null to remove them. */
+  /** New expectations, or null to remove them. */
   expectations?: Array<ExpectationEntry> | null;
 }
 
@@ -273,7 +273,7 @@ export interface AmendEntry {
 export interface AddEntry {
   /** Income and expenses, in any order. */
   transactions?: Array<TransactionEntry>;
-  /** New savings goals, with their contributions. */
+  /** New savings goals. */
   goals?: Array<GoalEntry>;
   /** Payments towards goals that the clock already has, in any order. */
   contributions?: Array<AddedContributionEntry>;
@@ -295,7 +295,7 @@ export interface AddedContributionEntry {
 export interface EventsEntry {
   /** The clock's ID. It starts with `clock_`. */
   id: string;
-  /** Returns events after this instant. Default: from the clock's start on. */
+  /** Returns only events after this instant. */
   after?: InstantInput;
   /** Returns events up to this instant, from the clock's start to its `maxTime`. Default: its `frozenTime`. */
   until?: InstantInput;
@@ -303,7 +303,7 @@ export interface EventsEntry {
   openingBalances?: Record<string, number>;
   /** The maximum number of events. */
   limit?: number;
-  /** The `nextCursor` of the previous page. Without it, the list starts with the first event. */
+  /** The `nextCursor` of the previous page. */
   cursor?: string;
 }
 
@@ -321,7 +321,7 @@ export interface BalancesEntry {
 export interface CheckEntry {
   /** The clock's ID. It starts with `clock_`. */
   id: string;
-  /** Each has exactly one member. Default: the expectations of the clock. */
+  /** Default: the expectations of the clock. */
   expectations?: Array<ExpectationEntry>;
   /** The end of the check, from the clock's start to its `maxTime`, which is the default. */
   until?: InstantInput;
@@ -392,9 +392,9 @@ export interface StatementEntry {
   content: string;
   /** The name of the file. Messages and the title of the scenario use it. */
   fileName?: string;
-  /** The currency of the payments of a CSV file that doesn't name it. */
+  /** The currency of a CSV file that doesn't name it. */
   currency?: string;
-  /** Whether 03/04/2027 is 3 April. A CSV file with ambiguous dates needs it. */
+  /** Whether 03/04/2027 is 3 April. Ambiguous dates need it. */
   dayFirst?: boolean;
 }
 
@@ -408,7 +408,7 @@ export interface ExportEntry {
   pending?: boolean;
   /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. A clock with accounts has none. */
   openingBalances?: Record<string, number>;
-  /** The key of an account. Default: all accounts, each with its own statement. */
+  /** The key of an account. Default: all. */
   account?: string;
 }
 
@@ -430,7 +430,7 @@ export interface BankFault {
   kind: "INSTITUTION_DOWN" | "INTERNAL_ERROR" | "LOGIN_REQUIRED" | "RATE_LIMITED";
   /** The first instant at which calls fail. */
   from: InstantInput;
-  /** The first instant at which calls succeed again. Default: never. */
+  /** When calls succeed again. Default: never. */
   until?: InstantInput;
 }
 
@@ -481,7 +481,7 @@ export interface Snapshot {
   pendingTransactions: Array<Transaction>;
   /** Goals, in the order in which they were added. */
   goals: Array<Goal>;
-  /** The balance of each currency before the clock's start, if it was given. */
+  /** The balances before the clock's start, if given. */
   openingBalances?: Record<string, number>;
   /** The expectations of the clock, if it has any. */
   expectations?: Array<ExpectationEntry>;
@@ -537,15 +537,15 @@ export interface Goal {
   targetAmount: number;
   /** The initial amount plus all posted contributions. */
   currentAmount: number;
-  /** `targetAmount` minus `currentAmount`. Negative if the goal is overfunded. */
+  /** `targetAmount` minus `currentAmount`. Negative if overfunded. */
   remainingAmount: number;
   /** A percentage of `targetAmount` with at most two decimals. 100 or more only if the target is reached. */
   progressPercent: number;
-  /** Posted contributions, at or before `frozenTime`, in order of time. */
+  /** Contributions at or before `frozenTime`, in order of time. */
   contributions: Array<Contribution>;
   /** Contributions after `frozenTime`, in order of time. */
   upcomingContributions: Array<Contribution>;
-  /** The amount before the first contribution. Only with `details`. */
+  /** The amount before contributions. Only with `details`. */
   initialAmount?: number;
 }
 
@@ -673,9 +673,9 @@ export interface Event {
   /** For `transaction.posted`: the balance of its account, if the clock has accounts. */
   accountBalance?: number;
   transfer?: Transfer;
-  /** For `transfer.posted`: the balance of the account that the money left. */
+  /** For `transfer.posted`: the balance of `from`. */
   fromBalance?: number;
-  /** For `transfer.posted`: the balance of the account that got the money. */
+  /** For `transfer.posted`: the balance of `to`. */
   toBalance?: number;
   /** For `contribution.posted` and `goal.reached`: the goal's ID. */
   goalId?: string;
@@ -690,7 +690,7 @@ export interface Balances {
   at: string;
   /** One for each currency, sorted by currency. */
   balances: Array<Balance>;
-  /** One for each account of the clock, if it has any, in their order. */
+  /** One for each account of the clock, in their order. */
   accounts?: Array<AccountBalance>;
 }
 
@@ -708,9 +708,9 @@ export interface Balance {
   balance: number;
   lowest: BalancePoint;
   highest: BalancePoint;
-  /** The sum of all transfers that arrived. Only if the clock has accounts. */
+  /** The sum of transfers in. Only if the clock has accounts. */
   transferredIn?: number;
-  /** The sum of all transfers that left. Only if the clock has accounts. */
+  /** The sum of transfers out. Only if the clock has accounts. */
   transferredOut?: number;
 }
 
@@ -736,9 +736,9 @@ export interface AccountBalance {
   balance: number;
   lowest: BalancePoint;
   highest: BalancePoint;
-  /** The sum of all transfers that arrived. Only if the clock has accounts. */
+  /** The sum of transfers in. Only if the clock has accounts. */
   transferredIn?: number;
-  /** The sum of all transfers that left. Only if the clock has accounts. */
+  /** The sum of transfers out. Only if the clock has accounts. */
   transferredOut?: number;
   /** The key of the account. */
   account: string;
@@ -752,7 +752,7 @@ export interface CheckResult {
   until: string;
   /** One for each expectation, in the order of the request. */
   results: Array<ExpectationResult>;
-  /** The expectations of the clock, if the call had none of its own. */
+  /** The expectations of the clock, if the call had none. */
   expectations?: Array<ExpectationEntry>;
 }
 
@@ -765,13 +765,13 @@ export interface ExpectationResult {
 
 /** The first violation of an expectation. */
 export interface Violation {
-  /** When the expectation is first violated: for `goalReached` and `posted`, `by`; for a total below `atLeast`, the last microsecond of the period. */
+  /** The first violation: for `goalReached` and `posted`, `by`; for a total below `atLeast`, the period's end. */
   at: string;
   /** The violation in words. */
   message: string;
   /** The balance, total, amount or count. */
   actual: number;
-  /** The IDs of the transactions or contributions that the actual value depends on. */
+  /** IDs of the transactions or contributions that `actual` depends on. */
   itemIds: Array<string>;
 }
 
@@ -883,7 +883,7 @@ export interface Connection {
   institution: string;
   /** The real time at which the connection was created. */
   createdAt: string;
-  /** The failures of the request, if it had any. Times are in UTC. */
+  /** The failures of the request. Times are in UTC. */
   faults?: Array<BankFault>;
   /** True once a program has exchanged the token; omitted before. */
   claimed?: boolean;
@@ -944,13 +944,13 @@ export interface AccessToken {
   createdAt: string;
   /** The real time at which the token expires. */
   expiresAt: string;
-  /** The last day in UTC on which the token was used. Omitted if it was never used. */
+  /** The last day in UTC on which the token was used, if any. */
   lastUsedOn?: string;
 }
 
 /** One invalid field of the parameters. */
 export interface Fault {
-  /** The field: names joined by dots, and indexes from 0 in brackets. `params` means all parameters. */
+  /** The field, such as `goals[0].name`. `params` means all parameters. */
   path: string;
   /** The violated rule, for programs. */
   rule: string;

@@ -304,9 +304,7 @@ class AddEntry(Params, frozen=True):
     transactions: Annotated[
         Sequence[TransactionEntry[PositiveAmount]], _ADDED, doc("Income and expenses, in any order.")
     ] = ()
-    goals: Annotated[
-        Sequence[GoalEntry[PositiveAmount, InitialAmount]], _ADDED, doc("New savings goals, with their contributions.")
-    ] = ()
+    goals: Annotated[Sequence[GoalEntry[PositiveAmount, InitialAmount]], _ADDED, doc("New savings goals.")] = ()
     contributions: Annotated[
         Sequence[AddedContributionEntry],
         _ADDED,
@@ -380,22 +378,16 @@ class Goal(Result, frozen=True):
     name: Annotated[str, doc("The name of the transaction or goal.")]
     target_amount: Annotated[Decimal, doc("The amount to save.")]
     current_amount: Annotated[Decimal, doc("The initial amount plus all posted contributions.")]
-    remaining_amount: Annotated[
-        Decimal, doc("`targetAmount` minus `currentAmount`. Negative if the goal is overfunded.")
-    ]
+    remaining_amount: Annotated[Decimal, doc("`targetAmount` minus `currentAmount`. Negative if overfunded.")]
     progress_percent: Annotated[
         Decimal,
         doc("A percentage of `targetAmount` with at most two decimals. 100 or more only if the target is reached."),
     ]
-    contributions: Annotated[
-        Sequence[Contribution], doc("Posted contributions, at or before `frozenTime`, in order of time.")
-    ]
+    contributions: Annotated[Sequence[Contribution], doc("Contributions at or before `frozenTime`, in order of time.")]
     upcoming_contributions: Annotated[
         Sequence[Contribution], doc("Contributions after `frozenTime`, in order of time.")
     ]
-    initial_amount: Annotated[Decimal | None, doc("The amount before the first contribution. Only with `details`.")] = (
-        None
-    )
+    initial_amount: Annotated[Decimal | None, doc("The amount before contributions. Only with `details`.")] = None
 
 
 class NamedClock(Result, frozen=True, kw_only=True):
@@ -425,9 +417,7 @@ class Snapshot(Summary, frozen=True):
     transactions: Annotated[Sequence[Transaction], doc("Transactions at or before `frozenTime`, in order of time.")]
     pending_transactions: Annotated[Sequence[Transaction], doc("Transactions after `frozenTime`, in order of time.")]
     goals: Annotated[Sequence[Goal], doc("Goals, in the order in which they were added.")]
-    opening_balances: Annotated[
-        Mapping[str, Decimal], doc("The balance of each currency before the clock's start, if it was given.")
-    ] = {}
+    opening_balances: Annotated[Mapping[str, Decimal], doc("The balances before the clock's start, if given.")] = {}
     expectations: Annotated[Sequence[Expectation], doc("The expectations of the clock, if it has any.")] = ()
     accounts: Annotated[Sequence[Account], doc("The accounts, if the clock has any.")] = ()
     transfers: Annotated[
@@ -466,19 +456,14 @@ class Event(Result, frozen=True, kw_only=True):
     pending: Annotated[bool, doc("True if the event is after the clock's `frozenTime`; omitted otherwise.")] = False
     transaction: Transaction | None = None
     balance: Annotated[
-        Decimal | None,
-        doc("For `transaction.posted`: the balance of its currency after it and all items before it."),
+        Decimal | None, doc("For `transaction.posted`: the balance of its currency after it and all items before it.")
     ] = None
     account_balance: Annotated[
         Decimal | None, doc("For `transaction.posted`: the balance of its account, if the clock has accounts.")
     ] = None
     transfer: Transfer | None = None
-    from_balance: Annotated[
-        Decimal | None, doc("For `transfer.posted`: the balance of the account that the money left.")
-    ] = None
-    to_balance: Annotated[
-        Decimal | None, doc("For `transfer.posted`: the balance of the account that got the money.")
-    ] = None
+    from_balance: Annotated[Decimal | None, doc("For `transfer.posted`: the balance of `from`.")] = None
+    to_balance: Annotated[Decimal | None, doc("For `transfer.posted`: the balance of `to`.")] = None
     goal_id: Annotated[str | None, doc("For `contribution.posted` and `goal.reached`: the goal's ID.")] = None
     contribution: Contribution | None = None
     current_amount: Annotated[Decimal | None, doc("For `contribution.posted`: the goal's amount after it.")] = None
@@ -510,12 +495,8 @@ class Balance(Result, frozen=True):
     balance: Annotated[Decimal, doc("The opening balance plus income minus expenses, and what transfers add to it.")]
     lowest: BalancePoint
     highest: BalancePoint
-    transferred_in: Annotated[
-        Decimal | None, doc("The sum of all transfers that arrived. Only if the clock has accounts.")
-    ] = None
-    transferred_out: Annotated[
-        Decimal | None, doc("The sum of all transfers that left. Only if the clock has accounts.")
-    ] = None
+    transferred_in: Annotated[Decimal | None, doc("The sum of transfers in. Only if the clock has accounts.")] = None
+    transferred_out: Annotated[Decimal | None, doc("The sum of transfers out. Only if the clock has accounts.")] = None
 
 
 class AccountBalance(Balance, frozen=True, kw_only=True):
@@ -529,9 +510,7 @@ class Balances(Result, frozen=True):
 
     at: Annotated[Timestamp, doc("The instant of the balances.")]
     balances: Annotated[Sequence[Balance], doc("One for each currency, sorted by currency.")]
-    accounts: Annotated[
-        Sequence[AccountBalance], doc("One for each account of the clock, if it has any, in their order.")
-    ] = ()
+    accounts: Annotated[Sequence[AccountBalance], doc("One for each account of the clock, in their order.")] = ()
 
 
 class ExportedClock(Result, frozen=True):

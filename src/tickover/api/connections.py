@@ -19,9 +19,7 @@ class BankFault(Params, frozen=True):
 
     kind: Annotated[BankFaultKind, doc("The failure. The bank reports it as its protocol does.")]
     from_: Annotated[Instant, doc("The first instant at which calls fail.")] = field(name="from")
-    until: Annotated[Instant | UnsetType, doc("The first instant at which calls succeed again. Default: never.")] = (
-        UNSET
-    )
+    until: Annotated[Instant | UnsetType, doc("When calls succeed again. Default: never.")] = UNSET
 
     def holds(self, at: Instant) -> bool:
         return self.from_ <= at and (self.until is UNSET or at < self.until)
@@ -34,9 +32,7 @@ class Connection(Result, frozen=True):
     protocol: Protocol
     institution: Annotated[str, doc("The name of the bank.")]
     created_at: Annotated[Timestamp, doc("The real time at which the connection was created.")]
-    faults: Annotated[
-        Sequence[BankFault] | UnsetType, doc("The failures of the request, if it had any. Times are in UTC.")
-    ] = UNSET
+    faults: Annotated[Sequence[BankFault] | UnsetType, doc("The failures of the request. Times are in UTC.")] = UNSET
     claimed: Annotated[bool, doc("True once a program has exchanged the token; omitted before.")] = False
 
 

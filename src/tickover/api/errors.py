@@ -41,14 +41,7 @@ class Reason(StrEnum):
 class Fault(Struct, frozen=True, omit_defaults=True):
     """One invalid field of the parameters."""
 
-    path: Annotated[
-        str,
-        Meta(
-            description=(
-                "The field: names joined by dots, and indexes from 0 in brackets. `params` means all parameters."
-            )
-        ),
-    ]
+    path: Annotated[str, Meta(description="The field, such as `goals[0].name`. `params` means all parameters.")]
     rule: Annotated[str, Meta(description="The violated rule, for programs.")]
     message: Annotated[str, Meta(description="The rule in words, for people.")]
     got: Annotated[

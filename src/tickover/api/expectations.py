@@ -64,9 +64,7 @@ class TotalExpectationEntry(Params, Generic[Total_co], frozen=True):
         Period,
         doc("A period in UTC, or `ALL` for one total. Weeks start on Monday. Incomplete ones count only for `atMost`."),
     ]
-    category: Annotated[
-        Category | UnsetType, doc("Counts only transactions with this category. Default: all transactions.")
-    ] = UNSET
+    category: Annotated[Category | UnsetType, doc("Counts only transactions with this category.")] = UNSET
     at_least: Annotated[Total_co | UnsetType, _AT_LEAST] = UNSET
     at_most: Annotated[Total_co | UnsetType, _AT_MOST] = UNSET
 
@@ -159,15 +157,12 @@ class Violation(Result, Generic[Amount_co], frozen=True):
     at: Annotated[
         Timestamp,
         doc(
-            "When the expectation is first violated: for `goalReached` and `posted`, `by`; for a total below "
-            "`atLeast`, the last microsecond of the period."
+            "The first violation: for `goalReached` and `posted`, `by`; for a total below `atLeast`, the period's end."
         ),
     ]
     message: Annotated[str, doc("The violation in words.")]
     actual: Annotated[Amount_co, doc("The balance, total, amount or count.")]
-    item_ids: Annotated[
-        Sequence[str], doc("The IDs of the transactions or contributions that the actual value depends on.")
-    ]
+    item_ids: Annotated[Sequence[str], doc("IDs of the transactions or contributions that `actual` depends on.")]
 
 
 class ExpectationResult(Result, frozen=True):
@@ -183,9 +178,7 @@ class CheckResult(Result, frozen=True):
     ok: Annotated[bool, doc("Whether all expectations hold.")]
     until: Annotated[Timestamp, doc("The end of the check.")]
     results: Annotated[Sequence[ExpectationResult], doc("One for each expectation, in the order of the request.")]
-    expectations: Annotated[
-        Sequence[Expectation], doc("The expectations of the clock, if the call had none of its own.")
-    ] = ()
+    expectations: Annotated[Sequence[Expectation], doc("The expectations of the clock, if the call had none.")] = ()
 
     def __bool__(self) -> bool:
         return self.ok

@@ -96,9 +96,7 @@ class AccessToken(Result, frozen=True):
     read_only: ReadOnly
     created_at: Annotated[Timestamp, doc("The real time at which the token was created.")]
     expires_at: _ExpiresAt
-    last_used_on: Annotated[
-        date | None, doc("The last day in UTC on which the token was used. Omitted if it was never used.")
-    ] = None
+    last_used_on: Annotated[date | None, doc("The last day in UTC on which the token was used, if any.")] = None
 
 
 class AccessTokens(Result, frozen=True):

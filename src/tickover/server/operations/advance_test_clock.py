@@ -8,9 +8,7 @@ from tickover.server.operations.operation import VIEW, Caller, Operation, Permis
 
 
 class AdvanceEntry(ClockParams, frozen=True):
-    frozen_time: Annotated[
-        Instant, doc("The new simulated time, from the clock's `frozenTime` to its `maxTime` inclusive.")
-    ]
+    frozen_time: Annotated[Instant, doc("The new simulated time, from the clock's `frozenTime` to its `maxTime`.")]
 
 
 @Operation(

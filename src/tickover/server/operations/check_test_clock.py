@@ -21,9 +21,7 @@ _HOLDS: Final = b'{"ok":true}'
 
 
 class CheckEntry(ClockParams, frozen=True):
-    expectations: Annotated[
-        Expectations | UnsetType, doc("Each has exactly one member. Default: the expectations of the clock.")
-    ] = UNSET
+    expectations: Annotated[Expectations | UnsetType, doc("Default: the expectations of the clock.")] = UNSET
     until: Annotated[
         Instant | UnsetType, doc("The end of the check, from the clock's start to its `maxTime`, which is the default.")
     ] = UNSET

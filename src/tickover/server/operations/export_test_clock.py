@@ -17,9 +17,7 @@ class ExportEntry(ClockParams, frozen=True):
     format: Annotated[ExportFormat, doc("The format of the file.")]
     pending: Annotated[bool, doc("Whether to include transactions after the clock's `frozenTime`.")] = False
     opening_balances: OpeningBalances | UnsetType = UNSET
-    account: Annotated[
-        AccountKey | UnsetType, doc("The key of an account. Default: all accounts, each with its own statement.")
-    ] = UNSET
+    account: Annotated[AccountKey | UnsetType, doc("The key of an account. Default: all.")] = UNSET
 
 
 @Operation(

@@ -16,19 +16,14 @@ from tickover.server.schedule.expectations import time_faults
 
 
 class EventsEntry(ClockParams, frozen=True):
-    after: Annotated[
-        Instant | UnsetType, doc("Returns events after this instant. Default: from the clock's start on.")
-    ] = UNSET
+    after: Annotated[Instant | UnsetType, doc("Returns only events after this instant.")] = UNSET
     until: Annotated[
         Instant | UnsetType,
         doc("Returns events up to this instant, from the clock's start to its `maxTime`. Default: its `frozenTime`."),
     ] = UNSET
     opening_balances: OpeningBalances | UnsetType = UNSET
     limit: Annotated[int, Meta(ge=1, le=MAX_EVENTS), doc("The maximum number of events.")] = DEFAULT_EVENTS
-    cursor: Annotated[
-        Text | UnsetType,
-        doc("The `nextCursor` of the previous page. Without it, the list starts with the first event."),
-    ] = UNSET
+    cursor: Annotated[Text | UnsetType, doc("The `nextCursor` of the previous page.")] = UNSET
 
     def faults(self, now: Instant) -> Iterator[Fault]:
         if isinstance(self.cursor, str) and read_cursor(self.cursor) is None:

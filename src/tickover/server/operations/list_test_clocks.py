@@ -19,10 +19,7 @@ _MAX_RESULT: Final = 130_000
 
 class ListEntry(Params, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE), doc("The maximum number of clocks.")] = DEFAULT_PAGE
-    cursor: Annotated[
-        Text | UnsetType,
-        doc("The `nextCursor` of the previous page. Without it, the list starts with the newest clock."),
-    ] = UNSET
+    cursor: Annotated[Text | UnsetType, doc("The `nextCursor` of the previous page.")] = UNSET
     labels: Annotated[Labels, doc("Returns only clocks that have all of these labels with these values.")] = {}
     details: Annotated[bool, doc("Whether each clock has its `startTime`.")] = False
 

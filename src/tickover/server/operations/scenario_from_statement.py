@@ -32,13 +32,8 @@ class StatementEntry(Params, frozen=True):
         Annotated[Text, Meta(min_length=1, max_length=MAX_FILE_NAME)],
         doc("The name of the file. Messages and the title of the scenario use it."),
     ] = "Statement"
-    currency: Annotated[
-        Currency | UnsetType,
-        doc("The currency of the payments of a CSV file that doesn't name it."),
-    ] = UNSET
-    day_first: Annotated[
-        bool | UnsetType, doc("Whether 03/04/2027 is 3 April. A CSV file with ambiguous dates needs it.")
-    ] = UNSET
+    currency: Annotated[Currency | UnsetType, doc("The currency of a CSV file that doesn't name it.")] = UNSET
+    day_first: Annotated[bool | UnsetType, doc("Whether 03/04/2027 is 3 April. Ambiguous dates need it.")] = UNSET
 
     def faults(self, now: Instant) -> Iterator[Fault]:
         try:

@@ -17,18 +17,12 @@ from tickover.server.storage.store import NameChanges
 
 
 class UpdateEntry(ClockParams, frozen=True):
-    name: Annotated[ClockName | None | UnsetType, doc("The new name, or null to remove it.")] = UNSET
-    labels: Annotated[
-        Labels | None | UnsetType, doc("The new labels, which replace all old ones, or null to remove them.")
-    ] = UNSET
+    name: Annotated[ClockName | None | UnsetType, doc("New name, or null to remove it.")] = UNSET
+    labels: Annotated[Labels | None | UnsetType, doc("New labels, or null to remove them.")] = UNSET
     opening_balances: Annotated[
-        OpeningBalances | None | UnsetType,
-        doc("The new opening balances, which replace all old ones, or null to remove them."),
+        OpeningBalances | None | UnsetType, doc("New opening balances, or null to remove them.")
     ] = UNSET
-    expectations: Annotated[
-        Expectations | None | UnsetType,
-        doc("The new expectations, which replace all old ones, or null to remove them."),
-    ] = UNSET
+    expectations: Annotated[Expectations | None | UnsetType, doc("New expectations, or null to remove them.")] = UNSET
 
     def faults(self, now: Instant) -> Iterable[Fault]:
         return faults_of_each("expectations", self.expectations, ExpectationEntry.own_faults)
