@@ -10,7 +10,6 @@ from msgspec import UNSET, UnsetType
 
 from tickover.api.clocks import OPENING_WITH_ACCOUNTS
 from tickover.api.errors import Fault
-from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import Number
 from tickover.api.timestamps import Instant
 from tickover.server.lru_cache import LruCache
@@ -19,7 +18,7 @@ from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.events import Events
 from tickover.server.schedule.expectations import Check, time_faults
 from tickover.server.schedule.ledger import Ledger
-from tickover.server.schedule.schedule import Schedule, decode_expectations, decode_opening_balances
+from tickover.server.schedule.schedule import Expectation, Schedule, decode_expectations, decode_opening_balances
 from tickover.server.schedule.totals import Totals
 
 _MAX_CACHED_BYTES: Final = 8_000_000
@@ -49,7 +48,7 @@ class CachedLedger:
 
 
 OpeningBalances = Mapping[str, Number] | UnsetType | None
-Expectations = Sequence[ExpectationEntry[Number, Number]] | UnsetType | None
+Expectations = Sequence[Expectation] | UnsetType | None
 
 
 class Ledgers:

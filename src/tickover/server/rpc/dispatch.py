@@ -99,7 +99,7 @@ class Dispatcher:
         except InvalidRequest as rejection:
             return error_response(rejection, rejection.id)
         # Notifications have no response.
-        result = await self._run(call, context, response.check_fits if call.id else None)
+        result = await self._run(call, context, response if call.id else None)
         if result.rejection is None or result.rejection.reason is not Reason.INVALID_PARAMS:
             return result
         try:
@@ -110,7 +110,7 @@ class Dispatcher:
             return error_response(rejection, call.id)
         return result
 
-    async def _run(self, call: Call, context: Context, check_fits: Callable[[int], None] | None = None) -> CallResponse:
+    async def _run(self, call: Call, context: Context, batch: BatchResponse | None = None) -> CallResponse:
         now, access = context.now(), self._services.access
         caller = Caller(now, context.network)
         began = asyncio.get_running_loop().time()
@@ -124,7 +124,7 @@ class Dispatcher:
             if operation.needs is not None:
                 caller = await access.authenticate(context.token, caller)
                 access.check_permission(caller, operation.needs)
-            response = await self._run_in_turn(operation, call, context.idempotency_key, caller, check_fits)
+            response = await self._run_in_turn(operation, call, context, caller, batch)
         except Rejection as first:
             rejection = await access.check_again(caller, first)
             if rejection.reason is Reason.INVALID_PARAMS:
@@ -139,12 +139,7 @@ class Dispatcher:
         return response if call.id else CallResponse(b"")
 
     async def _run_in_turn(
-        self,
-        operation: Operation,
-        call: Call,
-        idempotency_key: bytes | None,
-        caller: Caller,
-        check_fits: Callable[[int], None] | None,
+        self, operation: Operation, call: Call, context: Context, caller: Caller, batch: BatchResponse | None
     ) -> CallResponse:
         """Run a call when its cost fits beside the running calls of its user and of the process."""
         user = caller.token.user or caller.network
@@ -153,11 +148,12 @@ class Dispatcher:
             await self.admission.wait(user, cost)
         try:
             self.check_running()
-            if check_fits is not None:
-                check_fits(operation.max_result)
+            if batch is not None:
+                batch.check_fits(operation.max_result)
             decode = partial(decode_params, operation.params, call.params, caller.now)
-            if idempotency_key is not None and operation.takes_idempotency_key:
-                result = await run_once(operation, call.params, decode, idempotency_key, caller, self._services)
+            key = context.idempotency_key
+            if key is not None and operation.takes_idempotency_key:
+                result = await run_once(operation, call.params, decode, key, caller, self._services)
             else:
                 result = await operation.handler(decode(), caller, self._services)
             return CallResponse(envelope.encode_result(call.id, result))
