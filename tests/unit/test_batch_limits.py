@@ -19,13 +19,13 @@ def rejection_reason(response: BatchResponse, size: int) -> str | None:
 
 
 def test_response_of_the_largest_size_fits_and_one_byte_more_does_not() -> None:
-    with BatchLimits().open_response(200) as response:
+    with BatchResponse(BatchLimits(), 200) as response:
         assert rejection_reason(response, ROOM) is None
         assert rejection_reason(response, ROOM + 1) == "INVALID_REQUEST"
 
 
 def test_earlier_responses_count_towards_the_limit() -> None:
-    with BatchLimits().open_response(200) as response:
+    with BatchResponse(BatchLimits(), 200) as response:
         response.add(b"x" * 7)
         assert rejection_reason(response, ROOM - 7) is None
         assert rejection_reason(response, ROOM - 6) == "INVALID_REQUEST"
@@ -35,7 +35,7 @@ def test_interrupted_response_stops_counting() -> None:
     limits = BatchLimits()
 
     def break_off() -> None:
-        with limits.open_response(200) as response:
+        with BatchResponse(limits, 200) as response:
             response.add(b"x" * 8_000)
             raise KeyError
 

@@ -1,8 +1,7 @@
 """Memory limits of batches: the size of one response, and the total size of all unfinished responses."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Self
 
 from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.api.limits import MAX_BATCH, MAX_BATCH_BYTES, MAX_UNFINISHED_BYTES
@@ -11,15 +10,29 @@ _MAX_ERROR: Final = 1024
 """Bytes of a response without its result and its ID, such as any error response except INVALID_PARAMS."""
 
 
-class BatchResponse:
-    """Collects the responses to the calls of one batch."""
+@dataclass
+class BatchLimits:
+    """Counts the bytes of all unfinished batch responses of this process."""
 
-    def __init__(self, limits: "BatchLimits", request_size: int) -> None:
+    max_unfinished: int = MAX_UNFINISHED_BYTES
+    unfinished: int = 0
+
+
+class BatchResponse:
+    """Collects the responses to the calls of one batch. It counts towards the limits until its `with` block ends."""
+
+    def __init__(self, limits: BatchLimits, request_size: int) -> None:
         self._limits = limits
         # An error response to each call always fits, with the ID of the call.
         self._left = MAX_BATCH_BYTES - request_size - MAX_BATCH * _MAX_ERROR
         self._members: list[bytes] = []
         self.size = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._limits.unfinished -= self.size
 
     def check_fits(self, size: int) -> None:
         """Raise a Rejection unless a result of this size fits into this batch and into the process."""
@@ -39,20 +52,3 @@ class BatchResponse:
     def join(self) -> bytes:
         """Return the response of the batch. It is empty if all calls are notifications."""
         return b"[%b]" % b",".join(self._members) if self._members else b""
-
-
-class BatchLimits:
-    """Counts the bytes of all unfinished batch responses of this process."""
-
-    def __init__(self, max_unfinished: int = MAX_UNFINISHED_BYTES) -> None:
-        self.max_unfinished = max_unfinished
-        self.unfinished = 0
-
-    @contextmanager
-    def open_response(self, request_size: int) -> Iterator[BatchResponse]:
-        """Return a response that counts towards the limit until the context ends."""
-        response = BatchResponse(self, request_size)
-        try:
-            yield response
-        finally:
-            self.unfinished -= response.size

@@ -84,7 +84,7 @@ class Dispatcher:
             raise InvalidRequest(f"a batch must have 1 to {MAX_BATCH} calls, not {len(calls)}")
         if context.idempotency_key is not None:
             raise InvalidRequest("a batch can't have an Idempotency-Key; send the call alone")
-        with self._batch_limits.open_response(sum(map(len, calls))) as response:
+        with BatchResponse(self._batch_limits, sum(map(len, calls))) as response:
             # One by one, so that two advances of the same clock run in the caller's order.
             for call in calls:
                 response.add((await self._run_batch_call(call, context, response)).body)

@@ -182,13 +182,13 @@ def _data(group: tuple[Reason, ...]) -> Schema:
 
 def _reason(reason: Reason, examples: dict[str, Any]) -> dict[str, Any]:
     meaning = REASONS[reason]
-    about = {
+    return {
         "code": meaning.code,
         "httpStatus": meaning.http_status,
         "description": meaning.description,
         "data": _data((reason,)),
+        **({"example": examples[reason]} if reason in examples else {}),
     }
-    return {**about, "example": examples[reason]} if reason in examples else about
 
 
 def _example(title: str, given: Mapping[str, Any], result: Any) -> dict[str, Any]:
