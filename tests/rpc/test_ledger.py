@@ -169,11 +169,11 @@ async def test_token_revoked_during_the_call_is_rejected(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = world.services.store
-    find_session = store.find_session
+    find_email = store.find_email
 
-    async def find_after_logout(digest: bytes, now: Any) -> Any:
+    async def find_after_logout(digest: bytes) -> str | None:
         await store.revoke_token(digest)
-        return await find_session(digest, now)
+        return await find_email(digest)
 
-    monkeypatch.setattr(store, "find_session", find_after_logout)
+    monkeypatch.setattr(store, "find_email", find_after_logout)
     assert (await world.error("getCurrentUser", {}, token))["data"]["reason"] == "UNAUTHENTICATED"

@@ -63,7 +63,7 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     **{name: lambda store, call=call: call(store, user(1)) for name, call in OWNED.items()},  # type: ignore[misc]
     "ping": lambda store: store.ping(),
     "find_token": lambda store: store.find_token(digest(1), NOW),
-    "find_session": lambda store: store.find_session(digest(1), NOW),
+    "find_email": lambda store: store.find_email(digest(1)),
     "claim_send": lambda store: store.claim_send(code(1), code_limits()),
     "undo_send": lambda store: store.undo_send(code(1)),
     "allow_resend": lambda store: store.allow_resend(code(1)),

@@ -135,7 +135,7 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
                 for number in (last, last + 1)
             ),
         ],
-        "find_session": lambda: [store.find_session(digest(number), NOW) for number in (users - 1, next(new))],
+        "find_email": lambda: [store.find_email(digest(number)) for number in (users - 1, next(new))],
         # With an idempotency record, and without.
         "delete_clock": lambda: [
             store.delete_clock(*clock_of(number)) for number in (last - 500, last - 499, last + 1)

@@ -7,7 +7,7 @@ from msgspec import json
 
 from tickover.api.connections import BankProtocol
 from tickover.api.errors import unauthenticated
-from tickover.api.timestamps import Instant, from_micros, to_micros
+from tickover.api.timestamps import Instant, to_micros
 from tickover.server.schedule.clocks import Clock
 from tickover.server.sign_in.logins import LoginEmail
 from tickover.server.storage import rows, statements
@@ -18,7 +18,6 @@ from tickover.server.storage.store import (
     ExistingClock,
     LabelSearch,
     Owner,
-    Session,
     StoredAccessToken,
 )
 from tickover.server.storage.write_probe import WriteProbe
@@ -50,9 +49,9 @@ class BaseStore(ABC):
     async def ping(self) -> None:
         await self._probe.check()
 
-    async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
-        found = await self._read(statements.FIND_SESSION, token_digest, to_micros(now))
-        return Session(found[0][0], found[0][1], from_micros(found[0][2])) if found else None
+    async def find_email(self, token_digest: bytes) -> str | None:
+        found = await self._read(statements.FIND_EMAIL, token_digest)
+        return found[0][0] if found else None
 
     async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
         values = new_key, email, to_micros(now)

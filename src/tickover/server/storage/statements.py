@@ -7,8 +7,7 @@ from typing import Final
 
 OWNER: Final = "coalesce($1, (select user_key from tokens where digest = $2))"
 
-FIND_SESSION: Final = """
-    select key, email, expires_at from tokens join users on key = user_key where digest = $1 and expires_at > $2"""
+FIND_EMAIL: Final = "select email from tokens join users on key = user_key where digest = $1"
 FIND_OR_CREATE_USER: Final = """
     insert into users values ($1, $2, $3) on conflict (email) do update set email = excluded.email returning key"""
 ALLOW_RESEND: Final = "update login_sends set holds_slot = false where digest = $1"

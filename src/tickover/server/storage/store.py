@@ -180,14 +180,6 @@ class ConnectedClock(Struct, frozen=True):
     stored: StoredClock
 
 
-class Session(Struct, frozen=True):
-    """A valid token and its user."""
-
-    user: bytes
-    email: str
-    expires_at: Instant
-
-
 class Load(Struct, frozen=True):
     """How busy a store is."""
 
@@ -233,8 +225,8 @@ class Store(Protocol):
     async def record_token_use(self, digest: bytes, day: Instant) -> None:
         """Set the last day of use of an access token, unless it is the same or later already."""
 
-    async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
-        """Return the session if the token is valid."""
+    async def find_email(self, token_digest: bytes) -> str | None:
+        """Return the email address of the token's user, or None if the token was revoked."""
 
     async def create_clock(
         self, clock: Clock, owner: Owner, schedule: bytes, quota: Quota, record: IdempotencyRecord | None = None
