@@ -77,6 +77,7 @@ def snapshot_with_accounts() -> Snapshot:
         Account("usd", "Dollars", "USD", "CASH", Decimal(0), Decimal(11)),
     ]
     return Snapshot(
-        "clock_01a2d11f-0200-7129-903a-c1d45597fdf1", "READY", at, start.replace(year=2037), at, [food], [], [],
-        start_time=start, accounts=accounts, transfers=[paid, sent], pending_transfers=[],
+        id="clock_01a2d11f-0200-7129-903a-c1d45597fdf1", status="READY", start_time=start, frozen_time=at,
+        max_time=start.replace(year=2037), expires_at=at, transactions=[food], pending_transactions=[], goals=[],
+        accounts=accounts, transfers=[paid, sent], pending_transfers=[],
     )  # fmt: skip

@@ -475,6 +475,12 @@ export interface Snapshot {
   maxTime: string;
   /** The real time at which the clock expires: seven days after its creation. */
   expiresAt: string;
+  /** The first `frozenTime` of the clock, or of the original if the clock is a fork. Only with `details`. */
+  startTime?: string;
+  /** The name of the clock, if it has one. */
+  name?: string;
+  /** The labels of the clock, if it has any. */
+  labels?: Record<string, string>;
   /** Transactions at or before `frozenTime`, in order of time. */
   transactions: Array<Transaction>;
   /** Transactions after `frozenTime`, in order of time. */
@@ -491,12 +497,6 @@ export interface Snapshot {
   transfers?: Array<Transfer>;
   /** Transfers after `frozenTime`. Only if the clock has accounts. */
   pendingTransfers?: Array<Transfer>;
-  /** The first `frozenTime` of the clock, or of the original if the clock is a fork. Only with `details`. */
-  startTime?: string;
-  /** The name of the clock, if it has one. */
-  name?: string;
-  /** The labels of the clock, if it has any. */
-  labels?: Record<string, string>;
 }
 
 /** A simulated income or expense at an instant. */

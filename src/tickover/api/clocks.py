@@ -390,9 +390,14 @@ class Goal(Result, frozen=True):
     initial_amount: Annotated[Decimal | None, doc("The amount before contributions. Only with `details`.")] = None
 
 
-class NamedClock(Result, frozen=True, kw_only=True):
-    """The members that a clock has only if they were given, or if the call asked for details."""
+class Summary(Result, frozen=True, kw_only=True):
+    """A clock without its transactions and goals."""
 
+    id: ClockId
+    status: Annotated[Literal["READY"], doc("The only status. Advancing is synchronous, so no other status is needed.")]
+    frozen_time: Annotated[Timestamp, doc("The current simulated time.")]
+    max_time: Annotated[Timestamp, doc(f"The latest simulated time: {SPAN_YEARS} years after the clock's start.")]
+    expires_at: Annotated[Timestamp, doc("The real time at which the clock expires: seven days after its creation.")]
     start_time: Annotated[
         Timestamp | None,
         doc("The first `frozenTime` of the clock, or of the original if the clock is a fork. Only with `details`."),
@@ -401,17 +406,7 @@ class NamedClock(Result, frozen=True, kw_only=True):
     labels: Annotated[Mapping[str, str] | None, doc("The labels of the clock, if it has any.")] = None
 
 
-class Summary(NamedClock, frozen=True):
-    """A clock without its transactions and goals."""
-
-    id: ClockId
-    status: Annotated[Literal["READY"], doc("The only status. Advancing is synchronous, so no other status is needed.")]
-    frozen_time: Annotated[Timestamp, doc("The current simulated time.")]
-    max_time: Annotated[Timestamp, doc(f"The latest simulated time: {SPAN_YEARS} years after the clock's start.")]
-    expires_at: Annotated[Timestamp, doc("The real time at which the clock expires: seven days after its creation.")]
-
-
-class Snapshot(Summary, frozen=True):
+class Snapshot(Summary, frozen=True, kw_only=True):
     """A clock at an instant."""
 
     transactions: Annotated[Sequence[Transaction], doc("Transactions at or before `frozenTime`, in order of time.")]

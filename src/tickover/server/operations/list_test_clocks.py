@@ -70,11 +70,11 @@ async def list_test_clocks(params: ListEntry, caller: Caller, services: Services
 def _summary(clock: Clock, *, details: bool) -> Summary:
     labels = None if clock.labels is None else json.decode(clock.labels, type=dict[str, str])
     return Summary(
-        ids.write("clock", clock.key),
-        "READY",
-        clock.frozen_time,
-        clock.max_time,
-        ids.expires_at(clock.key),
+        id=ids.write("clock", clock.key),
+        status="READY",
+        frozen_time=clock.frozen_time,
+        max_time=clock.max_time,
+        expires_at=ids.expires_at(clock.key),
         name=clock.name,
         labels=labels,
         start_time=clock.start_time if details else None,
