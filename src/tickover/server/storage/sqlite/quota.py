@@ -35,18 +35,19 @@ class ClockQuota:
     """
 
     def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
         self._known: LruCache[bytes, tuple[Usage, bytes | None]] = LruCache(_MAX_OWNERS)
         """The usage, and the key of the oldest clock. Without a key, the usage may be too high."""
         db.set_rollback_hook(self._known.clear)
 
-    def reserve(self, db: apsw.Connection, owner: bytes, key: bytes, more: Usage, quota: Quota) -> QuotaExceeded | None:
+    def reserve(self, owner: bytes, key: bytes, more: Usage, quota: Quota) -> QuotaExceeded | None:
         """Reserve quota for a new or changed clock, and return None. Or return why the clock doesn't fit."""
         known = self._known.get(owner)
         if known is None and not (quota.clocks or quota.bytes):
             return None
         if known is None or known[0].plus(more).exceeded(quota):
             if known is None or known[1] is None or known[1] < quota.min_live_key:
-                known = _count(db, owner, quota.min_live_key)
+                known = self._count(owner, quota.min_live_key)
             if limit := known[0].plus(more).exceeded(quota):
                 self._known.put(owner, known)
                 return QuotaExceeded(limit, known[1] or key)
@@ -54,21 +55,22 @@ class ClockQuota:
         self._known.put(owner, (usage.plus(more), oldest and min(oldest, key)))
         return None
 
+    def reserve_growth(
+        self, owner: bytes, key: bytes, growth: int, quota: Quota, min_growth: int = 1
+    ) -> QuotaExceeded | None:
+        """Reserve quota for an amendment or new names. Less growth than `min_growth` always fits."""
+        limit = quota.bytes if growth >= min_growth else 0
+        return self.reserve(owner, key, Usage(0, growth), Quota(0, limit, quota.min_live_key))
+
     def on_deleted(self, owner: bytes) -> None:
         known = self._known.get(owner)
         if known is not None:
             self._known.put(owner, (known[0], None))
 
-
-def limits_of_growth(quota: Quota, growth: int, min_growth: int = 1) -> Quota:
-    """Return the limits on an amendment or new names. Less growth than `min_growth` always fits."""
-    return Quota(0, quota.bytes if growth >= min_growth else 0, quota.min_live_key)
-
-
-def _count(db: apsw.Connection, owner: bytes, min_live_key: bytes) -> tuple[Usage, bytes | None]:
-    """Return the exact usage of an owner, and the key of the oldest clock."""
-    clocks, size, oldest = db.execute(
-        "select count(*), coalesce(sum(bytes), 0), min(key) from clocks where owner = ? and key >= ?",
-        (owner, min_live_key),
-    ).get
-    return Usage(clocks, size), oldest
+    def _count(self, owner: bytes, min_live_key: bytes) -> tuple[Usage, bytes | None]:
+        """Return the exact usage of an owner, and the key of the oldest clock."""
+        clocks, size, oldest = self._db.execute(
+            "select count(*), coalesce(sum(bytes), 0), min(key) from clocks where owner = ? and key >= ?",
+            (owner, min_live_key),
+        ).get
+        return Usage(clocks, size), oldest

@@ -29,7 +29,7 @@ from tickover.server.storage.rows import (
 )
 from tickover.server.storage.sqlite import logins, statements
 from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, Reader, connect, migrate
-from tickover.server.storage.sqlite.quota import ClockQuota, Usage, limits_of_growth
+from tickover.server.storage.sqlite.quota import ClockQuota, Usage
 from tickover.server.storage.sqlite.writer import Writer, to_rejection
 from tickover.server.storage.store import (
     Amended,
@@ -138,7 +138,7 @@ class SqliteStore(BaseStore):
             if user is None:
                 return None
             size = stored_bytes(clock, schedule)
-            if over := self._quota.reserve(db, user, clock.key, Usage(1, size), quota):
+            if over := self._quota.reserve(user, clock.key, Usage(1, size), quota):
                 return over
             instants = (to_micros(clock.start_time), to_micros(clock.frozen_time), to_micros(clock.max_time))
             db.execute(statements.INSERT_CLOCK, (clock.key, user, *instants, size, clock.name, clock.labels))
@@ -165,8 +165,7 @@ class SqliteStore(BaseStore):
                 return None
             new = rename(found.clock, changes)
             growth = stored_bytes(new) - stored_bytes(found.clock)
-            limits = limits_of_growth(quota, growth)
-            if over := self._quota.reserve(db, user_of(owner), key, Usage(0, growth), limits):
+            if over := self._quota.reserve_growth(user_of(owner), key, growth, quota):
                 return over
             db.execute(statements.UPDATE_NAMES, (new.name, new.labels, growth, key))
             return StoredClock(new, found.schedule)
@@ -190,8 +189,7 @@ class SqliteStore(BaseStore):
             size = stored_bytes(amended, amendment.schedule)
             old_size: Any = db.execute("select bytes from clocks where key = ?", (key,)).get
             growth = size - old_size
-            limits = limits_of_growth(quota, growth, AMENDMENT_BYTES)
-            if over := self._quota.reserve(db, user_of(owner), key, Usage(0, growth), limits):
+            if over := self._quota.reserve_growth(user_of(owner), key, growth, quota, AMENDMENT_BYTES):
                 return over
             db.execute(statements.AMEND_CLOCK, (size, amended.name, amended.labels, key))
             db.execute(statements.AMEND_SCHEDULE, (amendment.schedule, key))
