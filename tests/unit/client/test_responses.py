@@ -1,6 +1,7 @@
 """Responses become results, rejections, or InvalidResponse with a message that names the URL."""
 
 import json
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -8,8 +9,8 @@ import pytest
 
 from tests.system.client.servers import CLOCK
 from tickover.api.clocks import Snapshot
-from tickover.client import ClientError, Fault, InvalidResponse, Rejection
-from tickover.client.calls import get_clock, latest_email
+from tickover.client import ClientError, Fault, InvalidResponse, Rejection, never_below
+from tickover.client.calls import expand_scenario, get_clock, latest_email
 from tickover.client.messages import Response
 
 URL = "http://x.test/rpc"
@@ -103,3 +104,13 @@ def test_faults_are_decoded() -> None:
 def test_amounts_are_exact_decimals(digits: str) -> None:
     [goal] = decode(clock(goals=[{**GOAL, "currentAmount": "N"}]).replace('"N"', digits)).goals
     assert str(goal.current_amount) == str(Decimal(digits))
+
+
+def test_plan_of_a_scenario_has_its_expectations_and_exact_balances() -> None:
+    call = expand_scenario("")
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "openingBalances": {"EUR": 0.1}}
+    result = {"params": params, "expectations": [{"balance": {"currency": "EUR", "atLeast": 0.3}}]}
+    content = json.dumps({"jsonrpc": "2.0", "id": json.loads(call.request.content)["id"], "result": result})
+    plan = call.decode(Response(URL, 200, content.encode()))
+    assert plan.frozen_time == datetime(2027, 1, 1, tzinfo=UTC)
+    assert (plan.opening_balances, plan.expectations) == ({"EUR": Decimal("0.1")}, (never_below("EUR", 0.3),))
