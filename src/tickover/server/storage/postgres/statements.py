@@ -28,12 +28,11 @@ FIND_TOKENS = """
     from unnest($1::bytea[], $2::bigint[]) with ordinality as input (digest, instant, position)
     join tokens on tokens.digest = input.digest and tokens.expires_at > input.instant"""
 
-REVOKE_TOKEN = "delete from tokens where digest = $1 returning true"  # noqa: S105 - no secret
-REVOKE_TOKEN_AND_ALLOW_RESEND = """
+REVOKE_TOKEN = """
     with revoked as (delete from tokens where digest = $1 returning user_key),
     allowed as (
       update login_sends set holds_slot = false
-      where email = (select email from users where key = (select user_key from revoked)))
+      where $2 and email = (select email from users where key = (select user_key from revoked)))
     select true from revoked"""  # noqa: S105 - no secret
 # Returns no row if the session's token was revoked.
 CREATE_ACCESS_TOKEN = f"""

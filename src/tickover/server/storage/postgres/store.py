@@ -328,8 +328,7 @@ class PostgresStore(BaseStore):
             self._locking_calls.release()
 
     async def revoke_token(self, digest: bytes, *, allow_resend: bool = False) -> bool:
-        statement = statements.REVOKE_TOKEN_AND_ALLOW_RESEND if allow_resend else statements.REVOKE_TOKEN
-        return bool(await self._connections.fetch(statement, digest))
+        return bool(await self._connections.fetch(statements.REVOKE_TOKEN, digest, allow_resend))
 
     async def create_access_token(
         self, new: StoredAccessToken, digest: bytes, owner: Owner, limit: int
