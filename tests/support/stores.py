@@ -52,7 +52,7 @@ class _ReusedConnections(Connections):
     async def close(self) -> None:
         await asyncio.gather(*self._releases)
         pool, self._pool = self._pool, cast("asyncpg.Pool", _ClosedPool())
-        if pool is None or isinstance(pool, _ClosedPool):
+        if isinstance(pool, _ClosedPool):
             return
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):

@@ -75,12 +75,14 @@ class _NoConnection(OSError):
 class Connections:
     """Runs statements on one database, over a limited number of connections."""
 
+    _pool: asyncpg.Pool
+    """Exists after `open_pool`."""
+
     def __init__(self, url: str, max_connections: int) -> None:
         self._url = url
         self._hosts = split_hosts(url)
         self._sessions = Sessions(url)
         self._max_connections = max_connections
-        self._pool: asyncpg.Pool | None = None
         self._releases: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
@@ -123,7 +125,6 @@ class Connections:
 
     async def close(self) -> None:
         """Wait for running statements, but not for a database that doesn't respond."""
-        assert self._pool is not None
         try:
             async with asyncio.timeout(_COMMAND_SECONDS):
                 await asyncio.gather(*self._releases)
@@ -133,7 +134,6 @@ class Connections:
 
     def usage(self) -> tuple[int, int]:
         """Return the number of open and of busy connections."""
-        assert self._pool is not None
         return self._pool.get_size(), self._pool.get_size() - self._pool.get_idle_size()
 
     async def fetch(self, statement: str, *values: object, is_repeatable: bool = False) -> list[Any]:
@@ -163,7 +163,6 @@ class Connections:
         return value
 
     async def _run(self, statement: str, values: tuple[object, ...]) -> list[Any]:
-        assert self._pool is not None
         try:
             connection = await self._pool.acquire(timeout=_POOL_WAIT_SECONDS)
         except _DATABASE_ERRORS as error:
@@ -201,7 +200,6 @@ class Connections:
         task.add_done_callback(self._releases.discard)
 
     async def _release(self, connection: Any) -> None:
-        assert self._pool is not None
         # On failure, the pool has already terminated the connection.
         with suppress(*_DATABASE_ERRORS):
             await self._pool.release(connection, timeout=_POOL_WAIT_SECONDS)
