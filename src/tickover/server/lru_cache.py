@@ -15,6 +15,9 @@ class LruCache(Generic[_K, _V]):
         self._size = 0
         self._entries: OrderedDict[_K, tuple[_V, int]] = OrderedDict()
 
+    def __len__(self) -> int:
+        return len(self._entries)
+
     def get(self, key: _K) -> _V | None:
         found = self._entries.get(key)
         if found is None:

@@ -199,7 +199,7 @@ class Clocks:
 
     def size_of(self, params: bytes) -> int:
         """Return the size of the clock with the ID in these parameters, which may be invalid."""
-        if not self._large_sizes:
+        if len(self._large_sizes) == 0:
             return 0
         try:
             return self.size_of_key(ids.read("clock", _decode_id(params).id) or b"")
