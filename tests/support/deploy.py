@@ -3,7 +3,7 @@
 import socket
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.support.debian_packages import require_program
@@ -53,8 +53,11 @@ def running(command: list[str], folder: Path, port: int, **options: object) -> I
         assert process.poll() is None, (folder / "output.txt").read_text()
         yield
     finally:
-        process.terminate()
-        process.wait(120)
+        # tinyproxy loses a signal that arrives just before it waits for connections.
+        while process.poll() is None:
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(1)
 
 
 def accepts_connections(port: int) -> bool:
