@@ -74,6 +74,15 @@ def test_text_is_returned_unchanged(text: str) -> None:
         assert [item["name"] for item in view["goals"]] == [text]
 
 
+def test_fork_expects_the_same_name_of_a_goal() -> None:
+    name = f"goal_{KEY.hex()}_trip"
+    expectations = [{"goalReached": {"goal": goal, "by": "2027-04-01T00:00:00Z"}} for goal in (name, f"{name[:-4]}0")]
+    clock, schedule = started(goals=[goal(name=name)], expectations=expectations)
+    fork = schedule_json.fork_schedule(schedule, KEY, replace(clock, key=FORK_KEY))
+    rules = [each.goal_reached for each in schedule_json.decode_expectations(fork)]
+    assert [rule and rule.goal for rule in rules] == [name, f"goal_{FORK_KEY.hex()}_0"]
+
+
 def test_items_happen_at_their_instant_in_the_order_of_the_request() -> None:
     """test_properties.py compares views with a model. This test fails faster."""
     ats = [START + timedelta(days=day) for day in (5, 3, 5, 1, 3, 9)]

@@ -165,7 +165,12 @@ def fork_schedule(schedule: Schedule, original_key: bytes, fork: Clock) -> Sched
         ScheduledGoal(goal.head.replace(old, new, 1), goal.savings, replace_keys(goal.contributions))
         for goal in schedule.goals
     ]
-    goal = b'"goal":"goal_%b_'
+    expectations = schedule.expectations
+    if expectations:
+        for goal in schedule.goals:
+            # A goal's name can begin like its ID.
+            named = b'"goal":"%b"' % goal.id.encode()
+            expectations = expectations.replace(named, named.replace(old, new))
     return replace(
         schedule,
         head=_encode_head(fork.key),
@@ -173,7 +178,7 @@ def fork_schedule(schedule: Schedule, original_key: bytes, fork: Clock) -> Sched
         transactions=replace_keys(schedule.transactions),
         goals=goals,
         transfers=replace_keys(schedule.transfers),
-        expectations=schedule.expectations and schedule.expectations.replace(goal % old, goal % new),
+        expectations=expectations,
         # A fork has no connections, so nobody has seen them.
         withdrawn=[],
     )
