@@ -1,5 +1,6 @@
 """The SimpleFIN protocol for one clock, in versions 1 and 2."""
 
+import re
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ from tickover.server.schedule.money import Amount
 _JSON: Final = ((b"content-type", b"application/json"), *SAFE_HEADERS)
 _TEXT: Final = ((b"content-type", b"text/plain; charset=utf-8"), *SAFE_HEADERS)
 _CLAIM: Final = "/claim/"
+_DATE: Final = re.compile(r"-?[0-9]{1,12}(\.[0-9]{1,9})?")
 _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 _LAST: Final = datetime.max.replace(tzinfo=UTC)
 _EXACT: Final = Context(prec=400, traps=[Inexact])
@@ -222,13 +224,17 @@ def _read_query(query: bytes) -> _Query:
             given.get("account", []),
             given.get("balances-only") == ["1"],
         )
-    except (ValueError, OverflowError):
+    except ValueError:
         raise SimplefinError(400, "The query is invalid. Dates are Unix timestamps, in seconds.") from None
 
 
 def _read_date(text: str, default: Instant) -> Instant:
     """Return the instant of a Unix timestamp. Raise ValueError if it is invalid."""
-    return datetime.fromtimestamp(float(text), UTC) if text else default
+    if not text:
+        return default
+    if not _DATE.fullmatch(text):
+        raise ValueError
+    return datetime.fromtimestamp(float(text), UTC)
 
 
 def _read_credentials(authorization: bytes) -> tuple[str, str]:
