@@ -158,6 +158,24 @@ def test_cursors_are_read_as_they_were_written(seen: State) -> None:
         assert read_cursor(write_cursor(cursor, sign), sign) == cursor
 
 
+@pytest.mark.parametrize(
+    ("text", "target", "offset"),
+    [
+        ("AAZombLXQAAAAAABAAAAAgAAAAPW1tbW1tbW1tbW1tbW1tbW", State(START, 1, 2, 3), 0),
+        (
+            "AAZombLXQAAAAAABAAAAAgAAAAMABmit0K6gAAAAAAQAAAAFAAAABgAAAfQTExMTExMTExMTExMTExMT",
+            State(START + timedelta(days=1), 4, 5, 6),
+            500,
+        ),
+    ],
+)
+def test_clients_keep_their_cursors_over_releases(text: str, target: State, offset: int) -> None:
+    cursor = Cursor(State(START, 1, 2, 3), target, offset)
+    assert write_cursor(cursor, sign) == text
+    assert read_cursor(text, sign) == cursor
+    assert read_cursor(text[-22:] + text[:-22], sign) is None
+
+
 @pytest.mark.parametrize(("now", "withdrawn", "valid_days"), [(0, 0, 2), (1, 0, 2), (2, 1, 4), (3, 1, 4)])
 def test_only_authorized_payments_are_withdrawn(now: int, withdrawn: int, valid_days: int) -> None:
     """An amendment that doesn't know of the authorization yet is invalid when it happens."""

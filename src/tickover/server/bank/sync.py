@@ -5,16 +5,19 @@ So the instant of the clock, and the numbers that its schedule had given out, te
 """
 
 import hmac
+import struct
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from msgspec import Struct, msgpack
+from msgspec import Struct
 
-from tickover.api.timestamps import Instant
+from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.schedule.bank_view import BankView, Row
 
+_STATE: Final = struct.Struct(">qIII")
+_OFFSET: Final = struct.Struct(">I")
 _SIGNATURE_BYTES: Final = 16
 
 Sign = Callable[[bytes], bytes]
@@ -111,8 +114,10 @@ def read_page(view: BankView, now: State, cursor: Cursor, count: int, account_id
 
 
 def write_cursor(cursor: Cursor, sign: Sign) -> str:
-    payload = msgpack.encode(cursor)
-    return urlsafe_b64encode(sign(payload)[:_SIGNATURE_BYTES] + payload).rstrip(b"=").decode()
+    payload = _write_state(cursor.seen)
+    if cursor.target != cursor.seen:
+        payload += _write_state(cursor.target) + _OFFSET.pack(cursor.offset)
+    return urlsafe_b64encode(payload + sign(payload)[:_SIGNATURE_BYTES]).rstrip(b"=").decode()
 
 
 def read_cursor(text: str, sign: Sign) -> Cursor | None:
@@ -123,10 +128,23 @@ def read_cursor(text: str, sign: Sign) -> Cursor | None:
         decoded = b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except ValueError:
         return None
-    signature, payload = decoded[:_SIGNATURE_BYTES], decoded[_SIGNATURE_BYTES:]
+    payload, signature = decoded[:-_SIGNATURE_BYTES], decoded[-_SIGNATURE_BYTES:]
     if not hmac.compare_digest(signature, sign(payload)[:_SIGNATURE_BYTES]):
         return None
-    return msgpack.decode(payload, type=Cursor)
+    seen = _read_state(payload)
+    if len(payload) == _STATE.size:
+        return Cursor(seen, seen)
+    [offset] = _OFFSET.unpack(payload[2 * _STATE.size :])
+    return Cursor(seen, _read_state(payload[_STATE.size :]), offset)
+
+
+def _write_state(state: State) -> bytes:
+    return _STATE.pack(to_micros(state.at), *state[1:])
+
+
+def _read_state(payload: bytes) -> State:
+    micros, *numbers = _STATE.unpack_from(payload)
+    return State(from_micros(micros), *numbers)
 
 
 def _number(id: str) -> int:
