@@ -38,6 +38,7 @@ _EMAIL_POLICY: Final = (
     b"sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; base-uri 'none'; "
     b"form-action 'none'"
 )
+_MAX_ACCEPT_ENCODING: Final = 1000
 _GENERATED: Final = ("/docs", "/openrpc.json", "/scenarios.json", "/site.json")
 _MAILBOX_PATHS: Final = ("/mailbox/latest", "/mailbox/emails.json")
 _EMAIL_EXTENSIONS: Final = ("json", "html")
@@ -81,7 +82,7 @@ class Site(Struct, frozen=True):
 def accepts_gzip(accept_encoding: bytes) -> bool:
     """Return whether Accept-Encoding allows gzip, by name or by `*`."""
     accepted: dict[str, bool] = {}
-    for one in accept_encoding.decode("latin-1").lower().split(","):
+    for one in accept_encoding[:_MAX_ACCEPT_ENCODING].decode("latin-1").lower().split(","):
         coding, *parameters = (part.strip() for part in one.split(";"))
         accepted[coding] = not any(re.fullmatch(r"q\s*=\s*0(\.0*)?", parameter) for parameter in parameters)
     return accepted.get("gzip", accepted.get("*", False))
