@@ -90,6 +90,14 @@ def test_key_with_open_permissions_is_repaired(data: Path, file: Path, mode: int
     assert fields == {"file": str(file), "mode_before": f"{mode:03o}"}
 
 
+def test_key_whose_permissions_cannot_be_changed_is_rejected(
+    data: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.chmod(0o644)
+    monkeypatch.setattr(os, "fchmod", lambda *_: None)
+    assert "(mode 644), and its mode can't be changed" in setting_error(data)
+
+
 @needs_root
 @pytest.mark.parametrize("mode", [0o600, 0o644])
 def test_key_of_another_user_is_rejected(data: Path, file: Path, mode: int) -> None:

@@ -62,6 +62,12 @@ def _read(path: Path, log: Log) -> bytes:
             )
         if mode & _OTHERS:
             os.fchmod(file.fileno(), 0o600)
+            # Some file systems, such as those of Windows, ignore it.
+            if os.fstat(file.fileno()).st_mode & _OTHERS:
+                raise SettingError(
+                    f"Other users can read or change the secret key {path} (mode {mode:03o}), and its mode can't be "
+                    "changed. Move the data folder to another file system, or set TICKOVER_SECRET_KEY."
+                )
             log.warning(
                 "other users could read or change the secret key; its mode is now 600. If you don't trust them, "
                 "stop the server and delete the file. The next start creates a new key",
