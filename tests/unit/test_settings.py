@@ -1,5 +1,6 @@
 """Settings: valid values, and errors in one sentence without secrets."""
 
+import os
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,7 @@ def test_secret_is_read_from_a_file(tmp_path: Path, name: str, value: str) -> No
         pytest.param(b"", id="empty"),
         pytest.param(b"sesame\nin two lines", id="two lines"),
         pytest.param(b"sesame, not UTF-8: \xff", id="bytes"),
+        pytest.param(b"x" * (64 * 1024 + 1), id="too long"),
         pytest.param(b"short", id="invalid value"),
     ],
 )
@@ -122,6 +124,12 @@ def test_unusable_file_of_a_secret_is_one_error_without_its_content(tmp_path: Pa
     with pytest.raises(SettingError, match=r"^TICKOVER_SECRET_KEY(_FILE)? (must|names) .+\.$") as error:
         read_settings({"TICKOVER_SECRET_KEY_FILE": str(file)}, {})
     assert "sesame" not in str(error.value)
+
+
+def test_pipe_with_a_secret_is_rejected_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "key")
+    with pytest.raises(SettingError, match=r"^TICKOVER_SECRET_KEY_FILE must name a file with one line"):
+        read_settings({"TICKOVER_SECRET_KEY_FILE": str(tmp_path / "key")}, {})
 
 
 def test_only_secrets_are_read_from_files(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ Other packages raise `SettingError` when they can't start with their setting.
 """
 
 import ipaddress
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +21,7 @@ PREFIX: Final = "TICKOVER_"
 OUTBOX: Final = "outbox:"
 CLIENT_VARIABLES: Final = frozenset({"TICKOVER_URL", "TICKOVER_TOKEN", "TICKOVER_WEBHOOK_SECRET"})
 """Client-only variables; the server ignores them."""
+_MAX_FILE_BYTES: Final = 64 * 1024
 
 
 class SettingError(Exception):
@@ -171,12 +173,15 @@ def _read_value(setting: Setting, environment: Mapping[str, str]) -> str:
     if value:
         raise SettingError(f"{setting.variable} and {setting.file_variable} are both set. Unset one of them.")
     try:
-        content = Path(file).read_text("utf-8")
+        found = Path(file).stat()
+        # A pipe or a device may never end.
+        is_readable = stat.S_ISREG(found.st_mode) and found.st_size <= _MAX_FILE_BYTES
+        content = Path(file).read_text("utf-8") if is_readable else ""
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or "it isn't UTF-8 text"
         raise SettingError(f"{setting.file_variable} names a file that can't be read ({file}): {reason}.") from None
     if not content.strip():
-        raise SettingError(f"{setting.file_variable} must name a file with one line of text, not {file!r}.")
+        raise SettingError(f"{setting.file_variable} must name a file with one line of at most 64 KiB, not {file!r}.")
     return content.removesuffix("\n")
 
 
