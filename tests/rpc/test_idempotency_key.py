@@ -23,6 +23,7 @@ from tests.rpc.builders import (
 )
 from tests.rpc.token_calls import calls_with_token
 from tests.support.world import HttpResponse, World, open_world
+from tickover.api.errors import unavailable
 from tickover.api.limits import MAX_NESTING
 from tickover.server.operations import OPERATIONS
 
@@ -204,6 +205,25 @@ async def test_invalid_parameters_without_earlier_clock_are_rejected(world: Worl
     again = call(CREATE, {"transactions": [passed]})
     bens = await world.post(again, await world.sign_in(BEN), **idempotency_header("k"))
     assert faults_in(bens) == {"transactions[0].at": "range"}
+
+
+async def test_only_a_reused_key_leaves_passed_times_invalid(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soon = call(CREATE, {"transactions": [transaction(at=to_timestamp(world.now + timedelta(seconds=1)))]})
+    await world.post(soon, token, **idempotency_header("k"))
+    await clock_of(world, token, "reused")
+    world.pass_time(seconds=2)
+    assert faults_in(await world.post(soon, token, **idempotency_header("reused"))) == {"transactions[0].at": "range"}
+
+    async def fail(*_: object) -> None:
+        raise unavailable("The table is locked.")
+
+    # The clock may exist, so the client must try again.
+    monkeypatch.setattr(world.store, "find_creation", fail)
+    assert reason_of(await world.post(soon, token, **idempotency_header("k"))) == "UNAVAILABLE"
+    # The attempt to create a clock has already found that the key was reused.
+    assert faults_in(await create(world, token, "reused", "{}")) == REUSED
 
 
 @pytest.mark.parametrize("end", ["deleted", "expired"])

@@ -10,7 +10,7 @@ from msgspec import DecodeError, Struct, json
 
 from tickover.api import ids, timestamps
 from tickover.api.connections import BankProtocol
-from tickover.api.errors import Fault, Reason, Rejection, invalid_params, unavailable
+from tickover.api.errors import Fault, Reason, Rejection, unavailable
 from tickover.api.fields import ClockId, Params
 from tickover.api.timestamps import Instant
 from tickover.server.lru_cache import LruCache
@@ -66,6 +66,15 @@ class ClockParams(Params, frozen=True):
     """The parameters of an operation on a clock."""
 
     id: ClockId
+
+
+class KeyReused(Rejection):
+    """An earlier call with the same idempotency key had other parameters, and its clock is live."""
+
+    def __init__(self) -> None:
+        message = "was already used with other parameters for a live clock; use a new key"
+        faults = [Fault("Idempotency-Key", "reused", message)]
+        super().__init__(Reason.INVALID_PARAMS, message, {"errors": faults})
 
 
 ComputeNext = Callable[[Clock, Schedule], Awaitable[NextSchedule]]
@@ -173,7 +182,7 @@ class Clocks:
     async def find_existing(self, caller: Caller) -> bytes | None:
         """Return the live clock that an earlier call with the caller's idempotency key created or amended.
 
-        Raise a Rejection if that call had other parameters.
+        Raise KeyReused if that call had other parameters.
         """
         assert caller.idempotency_record is not None
         key_digest, min_live_key = caller.idempotency_record.key_digest, ids.first_live_key(caller.now)
@@ -183,8 +192,7 @@ class Clocks:
     def _repeat(self, existing: ExistingClock, caller: Caller) -> bytes:
         assert caller.idempotency_record is not None
         if existing.params_digest != caller.idempotency_record.params_digest:
-            message = "was already used with other parameters for a live clock; use a new key"
-            raise invalid_params([Fault("Idempotency-Key", "reused", message)])
+            raise KeyReused
         return clock_result(*self.decode(existing.stored))
 
     def decode(self, stored: StoredClock, cached: CachedSchedule | None = None) -> tuple[Clock, Schedule]:

@@ -12,6 +12,7 @@ from tickover.api.errors import Fault, Reason, Rejection
 from tickover.api.fields import Params
 from tickover.api.limits import MAX_IDEMPOTENCY_KEY
 from tickover.server.operations.access import Caller
+from tickover.server.operations.clocks import KeyReused
 from tickover.server.operations.operation import Operation
 from tickover.server.operations.services import Services
 from tickover.server.storage.store import IdempotencyRecord
@@ -29,7 +30,7 @@ async def run_once(
     except Rejection as rejection:
         # Instants in the parameters may have been in range when an earlier call created the clock.
         if all(fault.rule == "range" for fault in rejection.faults):
-            with suppress(Rejection):
+            with suppress(KeyReused):
                 existing = await services.clocks.find_existing(_with_record(operation, encoded, header, caller))
                 if existing is not None:
                     return existing
@@ -38,7 +39,7 @@ async def run_once(
     try:
         return await operation.handler(params, caller, services)
     except Rejection as rejection:
-        if rejection.reason is Reason.UNAVAILABLE:
+        if rejection.reason is Reason.UNAVAILABLE or isinstance(rejection, KeyReused):
             raise
         # An earlier call with the same key may have succeeded, and may be the reason for the rejection.
         existing = await services.clocks.find_existing(caller)
