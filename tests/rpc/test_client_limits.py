@@ -8,6 +8,7 @@ import pytest
 from tests.rpc.bank_client import error_of, send_plaid
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import ANA, World, open_world
+from tickover.server.operations import OPERATIONS
 from tickover.server.rpc import dispatch
 
 SEND = "sendLoginCodeEmail"
@@ -48,6 +49,7 @@ async def test_each_public_operation_is_limited(tmp_path: Path, method: str, par
     async with open_world(tmp_path, client_burst=1) as world:
         assert await is_admitted(world)
         assert not await is_admitted(world, method, params)
+    assert "RATE_LIMITED" in OPERATIONS[method].reasons, "the reference and the metrics have it"
 
 
 @pytest.mark.parametrize(

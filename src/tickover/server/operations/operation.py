@@ -73,7 +73,7 @@ class Operation:
     """The maximum size of the result in JSON, in bytes. A batch checks it before it runs the call. Default: that of a
     clock, or 4096."""
     reasons: Sequence[Reason] = ()
-    """In addition to the reasons with which any call can fail, or any call on a clock."""
+    """In addition to the reasons with which any call can fail, or any call on a clock or with a limit per client."""
     params: type[Params] = field(init=False)
     handler: Handler = field(init=False)
     summary: str = field(init=False)
@@ -91,6 +91,8 @@ class Operation:
             self.description += _NEEDS_SIGN_IN
         if issubclass(self.params, ClockParams):
             self.reasons = (*CLOCK_REASONS, *self.reasons)
+        if self.limited_per_client:
+            self.reasons = (Reason.RATE_LIMITED, *self.reasons)
         self.max_result = self.max_result or (_MAX_CLOCK if self.result is OneClock else 4096)
         OPERATIONS[self.name] = self
         return handler
