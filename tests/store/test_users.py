@@ -121,6 +121,20 @@ async def test_errors_of_the_caller_are_not_errors_of_the_database(users: Users,
             raise BrokenPipeError
 
 
+async def test_reads_take_as_long_as_they_need(postgres_url: str) -> None:
+    store = await open_store(postgres_url)
+    key = await store.find_or_create_user(ANA, user(1), NOW)
+    other = await asyncpg.connect(postgres_url)
+    async with open_users(f"{postgres_url}?statement_timeout=100ms") as users:
+        async with other.transaction():
+            await other.execute("lock table users")
+            reading = asyncio.ensure_future(users.find(ANA))
+            await asyncio.sleep(0.3)
+        assert await reading == User(key, ANA, NOW)
+    await other.close()
+    await store.close()
+
+
 async def test_running_call_leaves_no_clock_of_a_deleted_user(postgres_url: str) -> None:
     """The call has read its token, and waits for a lock, when the deletion starts."""
     store = await open_store(postgres_url)

@@ -120,6 +120,9 @@ class Users:
             raise SettingError("The database is too busy. Nothing was deleted. Try again.") from None
 
     async def _read(self, statement: str, *values: object) -> list[Row]:
+        if self._connection.is_postgres:
+            async with self._transaction() as db:
+                return await db.fetch(statement, *values)
         # Without a transaction, so that servers can write to SQLite.
         with translate_errors(self.url):
             return await self._connection.fetch(statement, *values)
