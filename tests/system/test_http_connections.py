@@ -101,6 +101,11 @@ async def test_pipelined_requests_with_an_upgrade_get_responses(client: Client) 
     assert bodies == [b"echo: GET / HTTP/1.1\r\n\r\n", b"Hello"] * 3
 
 
+async def test_invalid_request_after_an_upgrade_is_rejected(client: Client) -> None:
+    await client.send(request("GET", "/", "Connection: Upgrade", "Upgrade: h2c") + request("CONNECT", "x"))
+    assert [(await client.response()).status for _ in range(2)] == [200, 400]
+
+
 async def test_pipelined_requests_wait_for_a_slow_call(server: EchoServer, client: Client) -> None:
     await client.send(echo_call(b"busy") + echo_call(b"2") + HELLO)
     await server.is_busy.wait()

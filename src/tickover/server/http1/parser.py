@@ -92,11 +92,15 @@ class RequestParser:
         """Parse a packet. Raise RejectedError if the connection must close."""
         self._packet_size = len(data)
         self._non_body_bytes += len(data)
+        rest = None
         try:
             try:
                 self._parser.feed_data(data)
             except HttpParserUpgrade as upgrade:
-                self._ignore_upgrade(memoryview(data)[upgrade.args[0] :])
+                rest = memoryview(data)[upgrade.args[0] :]
+            # Outside of the handler, whose exception would replace the context of errors.
+            if rest is not None:
+                self._ignore_upgrade(rest)
         except HttpParserError as error:
             rejected = error.__context__
             if isinstance(error, HttpParserCallbackError) and not isinstance(rejected, RejectedError):
