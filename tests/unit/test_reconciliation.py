@@ -80,3 +80,10 @@ def test_books_that_are_complete_within_the_tolerance_have_no_difference() -> No
         for _ in found.run():
             pass
         assert not any((found.missing, found.unexpected, found.duplicated, found.changed))
+
+
+def test_transactions_of_other_amounts_are_looked_up_once() -> None:
+    rows = [ObservedEntry(START, amount) for amount in range(5, 5005)]
+    few, many = (Comparison(random_items(Random(1), 10), [], rows[:count], 10) for count in (1, 5000))
+    assert len(list(few.run())) == len(list(many.run()))
+    assert len(many.unexpected) == 5000

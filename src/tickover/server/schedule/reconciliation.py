@@ -103,9 +103,12 @@ class Comparison:
         """Match by amount and day: the same day first, then others within the tolerance. Names break ties."""
         index = self._index()
         for sign in (1, -1):
-            yield from self._match_candidates(rest, index, sign)
+            # Most rows that match nothing have an amount of nothing.
+            amounts = {sign * item.amount for item in self._unmatched.values()}
+            candidates = {number: key for number, key in rest.items() if key[0] in amounts}
+            yield from self._match_candidates(candidates, index, sign)
             moved: dict[int, _Key] = {}
-            for count, found in enumerate(self._move_days(rest, sign)):
+            for count, found in enumerate(self._move_days(candidates, sign)):
                 if count % _AMOUNTS_PER_STEP == 0:
                     yield
                 moved |= found
