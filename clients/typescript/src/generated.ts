@@ -127,7 +127,7 @@ export interface BalanceExpectationEntry {
   from?: InstantInput;
   /** The end of the range. Default: `until` of the call. */
   until?: InstantInput;
-  /** The key of an account, instead of a currency. */
+  /** The key of an account. Pass either it or `currency`. */
   account?: string;
 }
 
@@ -331,7 +331,7 @@ export interface CheckEntry {
 
 /** The parameters of createTestClockFromScenario. */
 export interface FromScenarioEntry {
-  /** The name of an included scenario, instead of a text. */
+  /** The name of an included scenario. Pass either it or `text`. */
   scenario?: string;
   /** A scenario in TOML, with at most 262,144 bytes in UTF-8. */
   text?: string;
@@ -765,7 +765,7 @@ export interface ExpectationResult {
 
 /** The first violation of an expectation. */
 export interface Violation {
-  /** The first violation: for `goalReached` and `posted`, `by`; for a total below `atLeast`, the period's end. */
+  /** The first violation: for `goalReached` and `posted`, `by`; for a total below `atLeast`, the last microsecond of the period. */
   at: string;
   /** The violation in words. */
   message: string;
@@ -1163,7 +1163,7 @@ export abstract class OperationMethods {
     return this.call("forkTestClock", params, options);
   }
 
-  /** Add items to a clock, and cancel items that haven't happened yet. The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the clock's `frozenTime` happens immediately. The call changes all or nothing. A clock holds at most 2,000 transactions and transfers, 100 goals, 500 contributions to one goal, 5,000 items in total, and 100 different currencies. The server never reuses the IDs of cancelled items. */
+  /** Add items to a clock, and cancel items that haven't happened yet. The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the clock's `frozenTime` happens immediately. The call adds or cancels at least one item, and changes all or nothing. A clock holds at most 2,000 transactions and transfers, 100 goals, 500 contributions to one goal, 5,000 items in total, and 100 different currencies. The server never reuses the IDs of cancelled items. */
   amendTestClock(params: AmendEntry, options?: CallOptions): Promise<OneClock> {
     return this.call("amendTestClock", params, options);
   }

@@ -36,7 +36,7 @@ class BalanceExpectationEntry(Params, Generic[Bound_co], frozen=True):
         default=UNSET, name="from"
     )
     until: Annotated[Instant | UnsetType, doc("The end of the range. Default: `until` of the call.")] = UNSET
-    account: Annotated[AccountKey | UnsetType, doc("The key of an account, instead of a currency.")] = UNSET
+    account: Annotated[AccountKey | UnsetType, doc("The key of an account. Pass either it or `currency`.")] = UNSET
 
     def __str__(self) -> str:
         since = "" if self.from_ is UNSET else f" from {timestamps.write(self.from_)}"
@@ -157,7 +157,8 @@ class Violation(Result, Generic[Amount_co], frozen=True):
     at: Annotated[
         Timestamp,
         doc(
-            "The first violation: for `goalReached` and `posted`, `by`; for a total below `atLeast`, the period's end."
+            "The first violation: for `goalReached` and `posted`, `by`; for a total below `atLeast`, the last "
+            "microsecond of the period."
         ),
     ]
     message: Annotated[str, doc("The violation in words.")]

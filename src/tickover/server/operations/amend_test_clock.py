@@ -55,10 +55,10 @@ async def amend_test_clock(params: AmendEntry, caller: Caller, services: Service
     """Add items to a clock, and cancel items that haven't happened yet.
 
     The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the
-    clock's `frozenTime` happens immediately. The call changes all or nothing. A clock holds at most
-    {MAX_CLOCK_TRANSACTIONS:,} transactions and transfers, {MAX_CLOCK_GOALS} goals, {MAX_GOAL_CONTRIBUTIONS}
-    contributions to one goal, {MAX_CLOCK_ITEMS:,} items in total, and {MAX_CLOCK_CURRENCIES} different currencies. The
-    server never reuses the IDs of cancelled items.
+    clock's `frozenTime` happens immediately. The call adds or cancels at least one item, and changes all or nothing.
+    A clock holds at most {MAX_CLOCK_TRANSACTIONS:,} transactions and transfers, {MAX_CLOCK_GOALS} goals,
+    {MAX_GOAL_CONTRIBUTIONS} contributions to one goal, {MAX_CLOCK_ITEMS:,} items in total, and {MAX_CLOCK_CURRENCIES}
+    different currencies. The server never reuses the IDs of cancelled items.
     """
     add = AddEntry() if params.add is UNSET else params.add
 

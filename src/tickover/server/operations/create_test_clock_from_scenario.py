@@ -32,7 +32,7 @@ never_below = -1000
 
 
 class FromScenarioEntry(Params, frozen=True):
-    scenario: Annotated[Text | UnsetType, doc("The name of an included scenario, instead of a text.")] = UNSET
+    scenario: Annotated[Text | UnsetType, doc("The name of an included scenario. Pass either it or `text`.")] = UNSET
     text: Annotated[
         Annotated[Text, Meta(min_length=1, max_length=MAX_SCENARIO_BYTES)] | UnsetType,
         doc(f"A scenario in TOML, with at most {MAX_SCENARIO_BYTES:,} bytes in UTF-8."),
