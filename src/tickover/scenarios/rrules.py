@@ -79,6 +79,10 @@ def parse(value: object) -> Rule | None:
     _check_parts(parts)
     if len(parts) < len(pairs) or not all(re.fullmatch(_PARTS[name], parts[name]) for name in parts):
         return None
+    last = 53 if parts.get("FREQ") == "YEARLY" and "BYMONTH" not in parts else 5
+    if any(not 0 < int(number) <= last for number in re.findall("[0-9]+", parts.get("BYDAY", ""))):
+        # dateutil raises IndexError for some of these when it searches.
+        raise Advice(f"rrule must have days from 1 to {last} in BYDAY, such as {last}MO")
     try:
         rrulestr(text, dtstart=_ANY_DAY)
     except (ValueError, TypeError):

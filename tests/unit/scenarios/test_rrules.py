@@ -1,11 +1,16 @@
 """iCalendar rules."""
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.unit.scenarios.strategies import instants
+from tests.unit.scenarios.strategies import instants, rent, to_toml
 from tickover.scenarios import ScenarioError
+from tickover.server.isolated_calls import ExpandRequest
 
 NEW_YEAR = "2027-01-01T00:00:00Z"
 
@@ -48,7 +53,10 @@ def test_a_rule_counts_from_its_start() -> None:
         ("FREQ=DAILY;INTERVAL=1001", "rrule must be an iCalendar rule such as"),
         ("FREQ=DAILY;BYMONTH=2", "rrule with FREQ=DAILY can have only INTERVAL and BYDAY; use FREQ=MONTHLY or"),
         ("FREQ=WEEKLY;BYMONTHDAY=30", "rrule with FREQ=WEEKLY can have only INTERVAL, BYDAY and BYMONTH; use FREQ="),
-        ("FREQ=YEARLY;BYDAY=54MO", 'rrule "FREQ=YEARLY;BYDAY=54MO" selects no day.'),
+        ("FREQ=MONTHLY;BYDAY=99MO", "rrule must have days from 1 to 5 in BYDAY, such as 5MO."),
+        ("FREQ=DAILY;BYDAY=54SU", "rrule must have days from 1 to 5 in BYDAY, such as 5MO."),
+        ("FREQ=YEARLY;BYDAY=54MO", "rrule must have days from 1 to 53 in BYDAY, such as 53MO."),
+        ("FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30", 'rrule "FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30" selects no day.'),
         ("FREQ=DAILY;INTERVAL=7;BYDAY=MO", 'rrule "FREQ=DAILY;INTERVAL=7;BYDAY=MO" selects no day.'),
     ],
 )  # fmt: skip
@@ -56,6 +64,26 @@ def test_invalid_rules(rule: Any, problem: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         instants(NEW_YEAR, rrule=rule)
     assert str(caught.value).partition('"Rent": ')[2].startswith(problem)
+
+
+def numbers(limit: int, suffix: str = "") -> st.SearchStrategy[str]:
+    """Return lists of numbers, some of which no month or year has."""
+    return st.lists(st.integers(-limit, limit).map(lambda number: f"{number}{suffix}"), min_size=1).map(",".join)
+
+
+LIMITS = {"BYMONTHDAY": 32, "BYMONTH": 13, "BYSETPOS": 367, "BYYEARDAY": 367, "BYWEEKNO": 54}
+PARTS = st.fixed_dictionaries(
+    {"FREQ": st.sampled_from(["MONTHLY", "YEARLY", "DAILY", "WEEKLY"])},
+    optional={"BYDAY": numbers(99, "MO"), **{name: numbers(limit) for name, limit in LIMITS.items()}},
+)
+
+
+@given(PARTS)
+def test_any_rule_has_days_or_a_mistake_with_its_line(parts: Mapping[str, str]) -> None:
+    rule = ";".join(f"{name}={value}" for name, value in parts.items())
+    text = to_toml({"transactions": [rent(rrule=rule)]})
+    result = ExpandRequest(text, None, datetime(2027, 1, 1, tzinfo=UTC), is_stored=True).run()
+    assert result.result or result.errors[0][1] == 1
 
 
 @pytest.mark.parametrize("separator", [" ", "\n", ";"])
