@@ -11,6 +11,7 @@ from tickover.scenarios.errors import Advice, quote
 
 _COUNTRY: Final = re.compile(r"([A-Z]{2})(?:-([A-Z0-9]{1,4}))?")
 _SATURDAY: Final = 5
+_MAX_DAYS_OFF: Final = 60
 
 Weekend = Literal["before", "after", "keep"]
 
@@ -30,9 +31,11 @@ def to_working_day(day: date, weekend: Weekend, holidays: Container[date] = ()) 
     if weekend == "keep":
         return day
     step = timedelta(days=-1 if weekend == "before" else 1)
-    while day.weekday() >= _SATURDAY or day in holidays:
+    for _ in range(_MAX_DAYS_OFF):
+        if day.weekday() < _SATURDAY and day not in holidays:
+            return day
         day += step
-    return day
+    raise ValueError(f"holidays leave no working day near {day.isoformat()}")
 
 
 @lru_cache(maxsize=64)

@@ -1,6 +1,6 @@
 """Weekends, holidays, time zones, seeded variety, and late, skipped and reversed payments."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -64,6 +64,10 @@ def test_public_holidays_of_a_country() -> None:
     [
         ({"holidays": ["2027-01-01"]}, 'holidays requires weekend = "before" or weekend = "after".'),
         ({"weekend": "before", "holidays": "XX"}, 'holidays must be a list of dates or a country code such as "DE"'),
+        (
+            {"weekend": "after", "holidays": [str(date(2027, 1, 25) + timedelta(number)) for number in range(90)]},
+            "holidays leave no working day near 2027-03-26.",
+        ),
         ({"weekend": "after", "holidays": ["soon"]}, 'entry 1 of holidays must be a date such as "2027-01-31"'),
         ({"timezone": "Europe/Berlino"}, 'timezone "Europe/Berlino" is unknown; did you mean "Europe/Berlin"?'),
         ({"jitter_days": 16}, "jitter_days must be a whole number from 1 to 15, not 16."),
