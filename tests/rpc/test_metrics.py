@@ -183,7 +183,7 @@ async def run_metrics_server(published: list[None], facts: DatabaseFacts) -> Asy
 async def test_metrics_are_served_at_one_path(
     facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch, method: str, path: str, status: int
 ) -> None:
-    monkeypatch.setattr(facts, "update_statistics", lambda: asyncio.sleep(0))
+    monkeypatch.setattr(facts, "find_statistics", lambda: asyncio.sleep(0))
     async with run_metrics_server([], facts) as port, Client.connect(port) as client:
         await client.send(request(method, path, "Connection: close"))
         head, _, body = (await client.read_to_end()).partition(b"\r\n\r\n")
@@ -193,7 +193,7 @@ async def test_metrics_are_served_at_one_path(
 
 
 async def test_gauges_are_current_when_prometheus_asks(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facts, "update_statistics", lambda: asyncio.sleep(0))
+    monkeypatch.setattr(facts, "find_statistics", lambda: asyncio.sleep(0))
     monkeypatch.setattr(server, "_GAUGE_SECONDS", 3600)
     published: list[None] = []
     async with run_metrics_server(published, facts) as port, Client.connect(port) as client:
@@ -203,11 +203,14 @@ async def test_gauges_are_current_when_prometheus_asks(facts: DatabaseFacts, mon
 
 
 async def test_gauges_are_published_for_other_workers(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prometheus may ask another worker."""
+    """Prometheus may ask another worker. Until it asks this one, the statistics of the database aren't read."""
     monkeypatch.setattr(server, "_GAUGE_SECONDS", 0)
+    reads: list[object] = []
+    monkeypatch.setattr(server, "read_statistics", lambda *_: reads.append(None))
     published: list[None] = []
     async with run_metrics_server(published, facts):
         await wait_for(lambda: len(published) > 2)
+    assert reads == []
 
 
 @pytest.fixture
@@ -231,8 +234,8 @@ async def test_failed_read_leaves_no_stale_statistics(facts: DatabaseFacts, monk
         return found
 
     monkeypatch.setattr(server, "read_statistics", read)
+    monkeypatch.setattr(server, "_STATISTICS_SECONDS", 0)
     for size in (1, None, 2):
-        await facts.update_statistics()
         assert (await read_facts(facts)).get(("tickover_database_bytes", frozenset())) == size
 
 
@@ -240,9 +243,35 @@ async def test_database_that_is_down_has_no_statistics(facts: DatabaseFacts, mon
     async def fail() -> None:
         raise overloaded()
 
-    facts._statistics = Statistics(6, 4096, {"users": 2}, -0.25)
+    statistics = Statistics(6, 4096, {"users": 2}, -0.25)
+    monkeypatch.setattr(facts, "find_statistics", lambda: asyncio.sleep(0, statistics))
     assert value(await read_facts(facts), "clock_skew_seconds") == -0.25
     monkeypatch.setattr(facts, "_ping", fail)
     found = await read_facts(facts)
     assert value(found, "database_up") == 0
     assert ("tickover_database_bytes", frozenset()) not in found
+
+
+async def test_slow_statistics_are_read_once_and_the_previous_ones_served(
+    facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released = asyncio.Event()
+    reads = []
+
+    async def read(*_: object) -> Statistics:
+        reads.append(1)
+        if len(reads) > 1:
+            await released.wait()
+        return Statistics(6, len(reads), {})
+
+    monkeypatch.setattr(server, "read_statistics", read)
+    monkeypatch.setattr(server, "_STATISTICS_SECONDS", 0)
+    first = await facts.find_statistics()
+    assert first == Statistics(6, 1, {})
+    monkeypatch.setattr(server, "_STATISTICS_WAIT_SECONDS", 0)
+    assert [await facts.find_statistics() for _ in range(3)] == [first] * 3
+    released.set()
+    monkeypatch.setattr(server, "_STATISTICS_SECONDS", 60)
+    monkeypatch.setattr(server, "_STATISTICS_WAIT_SECONDS", 5)
+    assert [await facts.find_statistics() for _ in range(2)] == [Statistics(6, 2, {})] * 2
+    assert len(reads) == 2

@@ -38,10 +38,11 @@ def test_prometheus_accepts_its_configuration() -> None:
 
 
 @pytest.mark.parametrize("file", ["prometheus/alerts.yml", "grafana/tickover.json"])
-async def test_metrics_and_outcomes_in_the_files_exist(file: str) -> None:
+async def test_metrics_and_outcomes_in_the_files_exist(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (DEPLOY / file).read_text().replace('\\"', '"')
     facts = DatabaseFacts("sqlite:///x.db", Path(), lambda: asyncio.sleep(0), wall_clock)
-    facts._statistics = Statistics(1, 1, {"users": 1}, 0.5)
+    found = Statistics(1, 1, {"users": 1}, 0.5)
+    monkeypatch.setattr(facts, "find_statistics", lambda: asyncio.sleep(0, found))
     served = render([*[fact async for fact in facts.read()], *SharedNumbers().read()]).decode()
     metrics = {name.removesuffix("_bucket") for name in re.findall(r"tickover_[a-z_]+", text)}
     assert metrics

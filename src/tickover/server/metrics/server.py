@@ -1,9 +1,10 @@
 """The port of the metrics: `GET /metrics`, for the whole server, from any of its workers."""
 
+import asyncio
 import shutil
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +25,9 @@ from tickover.server.storage.urls import is_postgres
 _LIMITS: Final = Limits(head_bytes=32 * 1024, body_bytes=1024, deadline_seconds=30, connections=32)
 _GAUGE_SECONDS: Final = 1.0
 _STATISTICS_SECONDS: Final = 60.0
-"""Statistics of the database are read rarely, because counting rows takes long."""
+"""Statistics of the database are read at most this often, because counting rows takes long."""
+_STATISTICS_WAIT_SECONDS: Final = 5.0
+"""Less than the timeout of Prometheus, 10 seconds."""
 _CONTENT_TYPE: Final = b"text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -39,12 +42,23 @@ class DatabaseFacts:
         self._folder = data_folder(url, data_dir)
         self._ping = ping
         self._now = now
+        self._reading: asyncio.Task[None] | None = None
         self._statistics: Statistics | None = None
-        """None if they can't be read."""
+        self._valid_until = 0.0
 
-    async def update_statistics(self) -> None:
+    async def find_statistics(self) -> Statistics | None:
+        """Return the statistics, or None if they can't be read. If reading takes long, return the previous ones."""
+        if asyncio.get_running_loop().time() >= self._valid_until:
+            if self._reading is None or self._reading.done():
+                self._reading = asyncio.create_task(self._update_statistics())
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(self._reading), _STATISTICS_WAIT_SECONDS)
+        return self._statistics
+
+    async def _update_statistics(self) -> None:
         try:
             self._statistics = await read_statistics(self._url, self._now)
+            self._valid_until = asyncio.get_running_loop().time() + _STATISTICS_SECONDS
         except SettingError:
             # For example, PostgreSQL accepts no more connections.
             self._statistics = None
@@ -66,7 +80,7 @@ class DatabaseFacts:
             yield up, [0]
             return
         yield up, [1]
-        if (found := self._statistics) is None:
+        if (found := await self.find_statistics()) is None:
             return
         yield Metric("database_bytes", "gauge", "Size of the database."), [found.bytes]
         tables = {"table": [*found.rows]}
@@ -99,10 +113,7 @@ async def serve_metrics(
         return text_response(error.status, error.message.encode() + b"\n")
 
     server = Server(listener, handle, reject, _LIMITS)
-    async with (
-        repeating(_GAUGE_SECONDS, "publication of gauges", publish, log),
-        repeating(_STATISTICS_SECONDS, "statistics of the database", facts.update_statistics, log),
-    ):
+    async with repeating(_GAUGE_SECONDS, "publication of gauges", publish, log):
         server.start()
         try:
             yield
