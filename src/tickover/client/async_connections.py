@@ -33,7 +33,7 @@ class AsyncConnections(BaseConnections):
             ),
         )
 
-    async def send(self, request: Request, token: str | None) -> Response:
+    async def send(self, request: Request) -> Response:
         is_sent = False
 
         async def trace(event: str, _: object) -> None:
@@ -48,7 +48,7 @@ class AsyncConnections(BaseConnections):
                 self._http.stream(
                     request.method,
                     self._full_url(request),
-                    headers=self._headers(request, token),
+                    headers=self._headers(request),
                     content=request.content,
                     extensions={"trace": trace},
                 ) as response,

@@ -45,6 +45,8 @@ class BaseConnections:
         self._timeout = timeout
         self._server = _parse_url(url)
         self._proxy = _find_proxy(self._server)
+        self.token: str | None = None
+        """Not an argument of `send`, because pytest shows the arguments of the function that raised an error."""
 
     def _target(self, request: Request) -> str:
         """Return the path and the query of a request."""
@@ -54,8 +56,8 @@ class BaseConnections:
     def _full_url(self, request: Request) -> str:
         return f"{self._server.scheme}://{self._server.netloc}{self._target(request)}"
 
-    def _headers(self, request: Request, token: str | None) -> dict[str, str]:
-        return {**_HEADERS, **request.headers, **({"Authorization": f"Bearer {token}"} if token else {})}
+    def _headers(self, request: Request) -> dict[str, str]:
+        return {**_HEADERS, **request.headers, **({"Authorization": f"Bearer {self.token}"} if self.token else {})}
 
     def _build_response(self, request: Request, status: int, content: bytes, header: Callable[[str], Any]) -> Response:
         """Return a response. `header` returns a header of this name, or None."""
@@ -97,7 +99,7 @@ class Connections(BaseConnections):
         self._idle: list[_Connection] = []
         self._is_closed = False
 
-    async def send(self, request: Request, token: str | None) -> Response:
+    async def send(self, request: Request) -> Response:
         if self._is_closed:
             raise RuntimeError("The client is closed.")
         deadline = time.monotonic() + self._timeout
@@ -108,7 +110,7 @@ class Connections(BaseConnections):
         except (OSError, UnicodeError, http.client.HTTPException) as error:
             raise self._never_connected(error) from None
         try:
-            return self._exchange(connection, deadline, request, token)
+            return self._exchange(connection, deadline, request)
         except TimeoutError:
             raise self._timed_out(may_have_arrived=True) from None
         except (OSError, http.client.HTTPException):
@@ -116,8 +118,8 @@ class Connections(BaseConnections):
         finally:
             self._release(connection)
 
-    def _exchange(self, connection: "_Connection", deadline: float, request: Request, token: str | None) -> Response:
-        target, headers = self._target(request), self._headers(request, token)
+    def _exchange(self, connection: "_Connection", deadline: float, request: Request) -> Response:
+        target, headers = self._target(request), self._headers(request)
         if self._proxy and self._tls is None:
             target, headers = self._full_url(request), headers | _proxy_headers(self._proxy)
         with connection.request(deadline, request.method, target, request.content or None, headers) as response:

@@ -29,8 +29,8 @@ class Session:
         if retries < 0:
             raise ValueError("retries must be 0 or more")
         self.url: Final = url.rstrip("/")
-        self.token = token
         self._transport = transport
+        self.token = token
         self.is_blocking: Final = transport.is_blocking
         self._retries = retries
 
@@ -40,13 +40,13 @@ class Session:
     @property
     def token(self) -> str | None:
         """The bearer token, or None if the client isn't signed in."""
-        return self._token
+        return self._transport.token
 
     @token.setter
     def token(self, token: str | None) -> None:
         if token is not None and not _TOKEN.fullmatch(token):
             raise ValueError("a token must consist of printable ASCII characters without spaces")
-        self._token = token
+        self._transport.token = token
 
     async def send(self, call: Call[T]) -> T:
         """Return the result of the call. Retry it if that is safe, and raise the error of the last attempt."""
@@ -55,7 +55,7 @@ class Session:
         """Whether the server may have completed an earlier attempt."""
         while True:
             try:
-                return call.decode(await self._transport.send(call.request, self._token))
+                return call.decode(await self._transport.send(call.request))
             except Unreachable as error:
                 if error.may_have_arrived and not call.idempotent:
                     raise Unreachable(f"{error} The server may or may not have processed the call.") from None

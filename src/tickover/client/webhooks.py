@@ -168,7 +168,7 @@ async def post_to_url(url: str, webhook: Webhook, *, blocking: bool) -> Answer:
 
         transport = AsyncConnections(server, _TIMEOUT_SECONDS)
     try:
-        response = await transport.send(Request("POST", path, headers=webhook.headers, content=webhook.body), None)
+        response = await transport.send(Request("POST", path, headers=webhook.headers, content=webhook.body))
     except Unreachable:
         raise Unreachable(f"The webhook handler at {url} didn't respond.") from None
     finally:

@@ -144,7 +144,7 @@ def _find_problem(url: str) -> str:
 def _has_mailbox(url: str) -> bool:
     """Return whether the development mailbox is enabled. Without `to` it returns 400; if disabled, 404."""
     connections = Connections(url, DEFAULT_TIMEOUT)
-    response = run(connections.send(Request("GET", "/mailbox/latest"), None))
+    response = run(connections.send(Request("GET", "/mailbox/latest")))
     run(connections.close())
     return response.status == HTTPStatus.BAD_REQUEST
 

@@ -76,7 +76,7 @@ def set_proxy(monkeypatch: pytest.MonkeyPatch) -> SetProxy:
 async def send(connect: Connect, url: str, times: int = 1) -> Response:
     async with connect(url) as transport:
         for _ in range(times):
-            outcome = await transport.send(REQUEST, "tka_unknown")
+            outcome = await transport.send(REQUEST)
     return outcome
 
 

@@ -19,13 +19,14 @@ class ScriptedTransport:
 
     def __init__(self, *outcomes: Outcome) -> None:
         self.requests: list[Request] = []
+        self.token: str | None = None
         self.tokens: list[str | None] = []
         self.delays: list[float] = []
         self._outcomes = outcomes
 
-    async def send(self, request: Request, token: str | None) -> Response:
+    async def send(self, request: Request) -> Response:
         self.requests.append(request)
-        self.tokens.append(token)
+        self.tokens.append(self.token)
         return self._outcomes[min(len(self.requests), len(self._outcomes)) - 1](request)
 
     async def sleep(self, seconds: float) -> None:

@@ -154,11 +154,13 @@ class Check:
         violations: list[tuple[int, str]] = []
         if expected.at_least is not UNSET:
             minimum = ceil((to_fraction(expected.at_least) - opening) * book.unit)
-            if (below := first_beyond(book.balances, low, high, minimum, min)) is not None:
+            is_below = book.lowest[high - 1] < minimum
+            if is_below and (below := first_beyond(book.balances, low, high, minimum, min)) is not None:
                 violations.append((below, f"below {_text(expected.at_least)}"))
         if expected.at_most is not UNSET:
             maximum = floor((to_fraction(expected.at_most) - opening) * book.unit)
-            if (above := first_beyond(book.balances, low, high, maximum, max)) is not None:
+            is_above = book.highest[high - 1] > maximum
+            if is_above and (above := first_beyond(book.balances, low, high, maximum, max)) is not None:
                 violations.append((above, f"above {_text(expected.at_most)}"))
         if not violations:
             return None

@@ -8,7 +8,7 @@ of a currency only shifts them, so a query computes little.
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import cached_property
 from operator import itemgetter
@@ -57,6 +57,9 @@ class Book(Struct, frozen=True):
     """The number of items up to each instant."""
     turnovers: list[tuple[int, ...]]
     balances: list[int]
+    lowest: list[int]
+    """The lowest balance up to each state."""
+    highest: list[int]
 
     def index_at(self, at: Instant) -> int:
         """Return the index of the state at `at`, after all items of that instant."""
@@ -174,7 +177,7 @@ class Ledger:
 def _open_book(changes: Sequence[_Change], opening: Amount) -> Book:
     """Return the book of these changes."""
     (balance, *counts), unit = to_common_unit([opening, *[change[3] for change in changes]])
-    book = Book(unit, {}, [], [0], [(0, 0, 0, 0)], [balance])
+    book = Book(unit, {}, [], [0], [(0, 0, 0, 0)], [balance], [balance], [balance])
     sums = [0, 0, 0, 0]
     for index, ((at, position, kind, _), count) in enumerate(zip(changes, counts, strict=True)):
         balance += -count if kind in _DECREASES else count
@@ -185,6 +188,8 @@ def _open_book(changes: Sequence[_Change], opening: Amount) -> Book:
             book.ends.append(len(book.running_balances))
             book.turnovers.append(tuple(sums))
             book.balances.append(balance)
+            book.lowest.append(min(balance, book.lowest[-1]))
+            book.highest.append(max(balance, book.highest[-1]))
     return book
 
 
@@ -210,15 +215,15 @@ def _describe(ledger: Ledger, name: str, start: Instant, at: Instant, opening: F
     def balance(index: int) -> Amount:
         return fraction_to_number(book.balance(index, opening))
 
-    def earliest(extreme: Callable[[Sequence[int]], int]) -> dict[str, Any]:
-        found = book.balances.index(extreme(book.balances[: index + 1]))
+    def earliest(extremes: Sequence[int]) -> dict[str, Any]:
+        found = book.balances.index(extremes[index])
         # The opening balance is the state before the other items of the start.
         return {"at": book.instants[found - 1] if found else start, "balance": balance(found)}
 
     members = {"opening": balance(0), "income": income, "expense": expense}
     if ledger.accounts:
         members |= {"transferredIn": transferred_in, "transferredOut": transferred_out}
-    return {**members, "balance": balance(index), "lowest": earliest(min), "highest": earliest(max)}
+    return {**members, "balance": balance(index), "lowest": earliest(book.lowest), "highest": earliest(book.highest)}
 
 
 def fraction_to_number(amount: Fraction) -> Amount:
