@@ -77,7 +77,7 @@ def opening_option(command: F) -> F:
     return click.option(
         "--opening",
         "opening_balances",
-        type=parse_balance,
+        type=parse_opening,
         multiple=True,
         callback=lambda _, __, balances: dict(balances) or None,
         metavar="EUR=1200",
@@ -129,6 +129,16 @@ def parse_balance(text: str) -> "tuple[str, Decimal]":
     if not book or not equals:
         raise click.BadParameter(f"'{text}' isn't a balance. Use EUR=1200 or checking=-50.25.")
     return book, parse_amount(amount)
+
+
+def parse_opening(text: str) -> "tuple[str, Decimal]":
+    """Parse a currency and an amount: `EUR=1200`."""
+    from tickover.api.fields import CURRENCY
+
+    currency, amount = parse_balance(text)
+    if not CURRENCY.fullmatch(currency):
+        raise click.BadParameter(f"'{text}' isn't a currency with an amount. Use EUR=1200 or EUR=-50.25.")
+    return currency, amount
 
 
 def parse_name_and_time(text: str) -> tuple[str, datetime]:

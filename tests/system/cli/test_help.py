@@ -35,6 +35,7 @@ print(*sys.modules, sep='\\n')
         (["clock", "show", "--jsn"], "No such option", "tickover clock show --help"),
         (["login"], "Missing argument 'EMAIL'", "tickover login --help"),
         (["completion"], "Choose from: bash, zsh, fish", "tickover completion --help"),
+        (["clock", "export", "--opening", "eur=5"], "'eur=5' isn't a currency", "tickover clock export --help"),
     ],
 )
 def test_usage_error_has_one_sentence_and_a_help_command(
