@@ -29,11 +29,15 @@ def test_login_at_a_terminal_prompts_for_the_code(tmp_path: Path) -> None:
             terminal.wait_for("Code from the email to ana@codes.test: ")
             terminal.type("12345\n")
             terminal.wait_for("A code has six digits.")
-            # Spaces are allowed, as in a pasted code.
-            terminal.type(" 271 828 \n")
+            # Spaces and hyphens are allowed, as in a pasted code.
+            terminal.type(" 271 -828 \n")
             assert terminal.end() == 0
             assert "Signed in as ana@codes.test" in terminal.text
         assert shell("clock", "list").code == 0
+        with shell.open_terminal("login", "ana@codes.test") as terminal:
+            terminal.type("314159\n" * 3)
+            assert terminal.end() == 3
+            assert "Sign-in failed after 3 attempts." in terminal.text
 
 
 def test_link_from_an_email_signs_in_once(

@@ -1,5 +1,6 @@
 """The commands `tickover login`, `logout`, and `token create`, `list` and `revoke`."""
 
+import re
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _NEW_LINK: Final = "a new one"
 """The value of `--link` without a link."""
+_MAX_PROMPTS: Final = 3
 
 
 @click.command(cls=ClientCommand)
@@ -71,7 +73,7 @@ def _log_in_by_email(session: Session, client: "Tickover", email: str) -> "Signe
         signed_in = client.sign_in(email)
     except NoCode:
         if sys.stdin.isatty():
-            return _prompt_for_code(client, email)
+            return _prompt_for_code(session, client, email)
         raise _sent(session, "CODE_NEEDED", "code", "--code CODE") from None
     session.output.note("✓ Found the code in the server's development mailbox.")
     return signed_in
@@ -91,20 +93,21 @@ def _sent(session: Session, reason: str, what: str, option: str) -> CliError:
     return CliError(Exit.NOT_SIGNED_IN, message, hint, reason=reason)
 
 
-def _prompt_for_code(client: "Tickover", email: str) -> "SignedIn":
-    def log_in(typed: str) -> "SignedIn":
+def _prompt_for_code(session: Session, client: "Tickover", email: str) -> "SignedIn":
+    for _ in range(_MAX_PROMPTS):
+        code = re.sub(r"[\s-]", "", click.prompt(f"Code from the email to {email}", err=True))
+        if not re.fullmatch("[0-9]{6}", code):
+            session.output.note("A code has six digits.")
+            continue
         try:
-            return client.log_in(email, "".join(typed.split()))
+            return client.log_in(email, code)
         except Rejection as rejection:
-            if rejection.reason == Reason.INVALID_PARAMS:
-                raise click.UsageError("A code has six digits.") from None
-            if rejection.reason == Reason.LOGIN_REFUSED:
-                raise click.UsageError("The code is wrong, used or expired.") from None
-            raise
-
-    # It asks again after a usage error.
-    signed_in: SignedIn = click.prompt(f"Code from the email to {email}", value_proc=log_in, err=True)
-    return signed_in
+            if rejection.reason != Reason.LOGIN_REFUSED:
+                raise
+            session.output.note("The code is wrong, used or expired.")
+    message = f"Sign-in failed after {_MAX_PROMPTS} attempts."
+    hint = f"Try the code again: {session.login_command} {email} --code CODE"
+    raise CliError(Exit.NOT_SIGNED_IN, message, hint, reason=Reason.LOGIN_REFUSED)
 
 
 @click.command(cls=ClientCommand)
