@@ -32,8 +32,10 @@ class Output:
         # As shutil.get_terminal_size, which takes long to import.
         if (columns := os.environ.get("COLUMNS", "")).isdecimal():
             return int(columns)
-        with suppress(OSError):
-            return os.get_terminal_size(sys.stdout.fileno()).columns or _DEFAULT_WIDTH
+        for stream in range(3):
+            # Output to a pager is as wide as the terminal of the other streams.
+            with suppress(OSError):
+                return os.get_terminal_size(stream).columns or _DEFAULT_WIDTH
         return _DEFAULT_WIDTH
 
     def write_json(self, value: Any) -> None:

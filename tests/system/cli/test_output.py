@@ -1,6 +1,7 @@
 """Tests of output: hostile text, JSON, pipes and interruptions."""
 
 import json
+import os
 import signal
 import socket
 import unicodedata
@@ -35,6 +36,17 @@ def test_output_for_people_is_sanitized(capsys: pytest.CaptureFixture[str]) -> N
     message = capsys.readouterr().out
     assert {sign for sign in message if unicodedata.category(sign) in ("Cc", "Cf")} == {"\n"}
     assert [line.split()[0] for line in message.splitlines()] == ["message", "next", "drawn", "next"]
+
+
+def test_output_to_a_pipe_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def size(stream: int) -> os.terminal_size:
+        if stream != 2:
+            raise OSError
+        return os.terminal_size((140, 24))
+
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr(os, "get_terminal_size", size)
+    assert Output().width == 140
 
 
 def test_json_keeps_every_character(shell: Shell, clock: str) -> None:
