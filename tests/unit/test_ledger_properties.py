@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import msgspec
+import pytest
 from msgspec import UNSET
 
 from tests.unit.ledger_model import Model
@@ -13,7 +14,7 @@ from tickover.api import ids, timestamps
 from tickover.api.clocks import AccountEntry, ContributionEntry, GoalEntry, NewClock, TransactionEntry, TransferEntry
 from tickover.api.expectations import BalanceExpectationEntry, TotalExpectationEntry
 from tickover.api.timestamps import Instant
-from tickover.server.schedule import clocks
+from tickover.server.schedule import clocks, expectations
 from tickover.server.schedule.events import EventQuery, Events, read_cursor
 from tickover.server.schedule.expectations import Check
 from tickover.server.schedule.ledger import Ledger, balances
@@ -145,6 +146,13 @@ def test_balance_expectations_equal_the_model() -> None:
         violation = check.run(Expectation(balance=expected))
         outcome = violation and (violation.at, violation.actual, violation.item_ids)
         assert outcome == model.check_balance(expected, until), seed
+
+
+def test_balances_that_hold_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expectations, "first_beyond", pytest.fail)
+    _, ledger = Dice(1).ledger()
+    expected = BalanceExpectationEntry[Any]("EUR", -(10**12), 10**12)
+    assert Check(ledger, Totals(ledger), START, START + 60 * DAY, {}).run(Expectation(balance=expected)) is None
 
 
 def test_total_expectations_equal_the_model() -> None:
