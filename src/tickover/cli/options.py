@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Compiled at its first use, because help doesn't need it.
+_WITHOUT_OFFSET: Final = r"(?a:\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?)"
+
 
 def _set_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     # A group before the command may have set it already.
@@ -92,10 +95,13 @@ def label_option(help: str) -> Callable[[F], F]:
 
 def parse_time(text: str) -> datetime:
     """Parse a date or a time. It is in UTC unless it has an offset."""
+    from tickover.api import timestamps
+
     try:
-        at = datetime.fromisoformat(text)
-        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
+        if re.fullmatch(_WITHOUT_OFFSET, text):
+            return datetime.fromisoformat(text).replace(tzinfo=UTC)
+        return timestamps.parse(text)
+    except ValueError:
         raise click.BadParameter(
             f"'{text}' isn't a time. Use 2027-01-31, '2027-01-31 09:00' or 2027-01-31T09:00:00+01:00."
         ) from None
