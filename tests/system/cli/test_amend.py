@@ -66,6 +66,12 @@ def test_items_are_cancelled_by_name_and_by_id(shell: Shell, clock: str) -> None
     assert (gone.code, "Pending: Rent, Salary" in gone.err) == (5, True)
 
 
+@pytest.mark.parametrize("typed", ["Gym fee", "Gym\xad fee"])
+def test_names_match_without_characters_that_are_not_shown(shell: Shell, clock: str, typed: str) -> None:
+    shell("clock", "add", "--expense", "Gym\xad fee", "5", "EUR", "--at", AT)
+    assert shell("clock", "cancel", typed).code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

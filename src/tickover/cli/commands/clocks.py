@@ -9,6 +9,7 @@ import click
 from msgspec import structs, to_builtins
 
 from tickover.api.durations import Duration
+from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import (
@@ -271,7 +272,8 @@ def _pending_ids(clock: "Clock", item: str) -> list[str]:
     from tickover.client.timeline import clock_items
 
     pending = [each for each in clock_items(clock.snapshot) if not each.happened]
-    found = [each.id for each in pending if item in (each.id, each.name)]
+    # Names are as shown: without invisible characters.
+    found = [each.id for each in pending if sanitize(item) in (each.id, each.name)]
     if not found:
         names = sorted({each.name for each in pending})
         hint = f"Pending: {', '.join(names[:10])}{', …' if len(names) > 10 else ''}" if names else "Nothing is pending."
