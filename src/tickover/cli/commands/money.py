@@ -78,6 +78,8 @@ def events(
 
     if follow and until:
         raise click.UsageError("Use either --follow or --until.")
+    if not (follow or until):
+        session.inputs = {"after": "--after without --until TIME"}
     with selected_clock(session, id) as (client, clock_id):
         queue = EventQueue(after)
         while True:
