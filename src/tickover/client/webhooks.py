@@ -64,15 +64,20 @@ def decode_secret(text: str) -> bytes:
 
 
 def sign_event(clock_id: str, event: Event, key: bytes) -> Webhook:
-    """Return the request for an event. The time in its headers is that of this process, in its body simulated."""
+    """Return the request for an event. The time in its body is simulated."""
+    payload = {"type": event.type, "timestamp": event.at, "data": {"clockId": clock_id, "event": event}}
+    return sign(event.id, encode_json(payload), key)
+
+
+def sign(id: str, body: bytes, key: bytes) -> Webhook:
+    """Return the request for one attempt of a delivery, with the time of this process in its headers."""
     import hmac  # noqa: PLC0415 - it loads OpenSSL
 
-    payload = {"type": event.type, "timestamp": event.at, "data": {"clockId": clock_id, "event": event}}
-    body, timestamp = encode_json(payload), int(datetime.now(UTC).timestamp())
-    signature = hmac.digest(key, f"{event.id}.{timestamp}.".encode() + body, "sha256")
+    timestamp = int(datetime.now(UTC).timestamp())
+    signature = hmac.digest(key, f"{id}.{timestamp}.".encode() + body, "sha256")
     headers = {
         "Content-Type": "application/json",
-        "webhook-id": event.id,
+        "webhook-id": id,
         "webhook-timestamp": str(timestamp),
         "webhook-signature": f"v1,{base64.b64encode(signature).decode()}",
     }

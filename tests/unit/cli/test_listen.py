@@ -4,12 +4,15 @@ import time
 from typing import Any
 
 import pytest
+import time_machine
 
 from tickover.cli.commands import follow
 from tickover.cli.session import Session
 from tickover.client import Answer, Unreachable, Webhook, webhooks
+from tickover.client.webhooks import sign
 
-EVENT = Webhook({"webhook-id": "evt_1"}, b'{"timestamp": "2027-01-01T00:00:00Z", "type": "goal.reached"}')
+BODY = b'{"timestamp": "2027-01-01T00:00:00Z", "type": "goal.reached"}'
+KEY = bytes(24)
 
 
 @pytest.mark.parametrize(
@@ -27,14 +30,20 @@ def test_deliveries_and_the_delays_between_them(
     monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], responses: list[int | str], delays: list[int]
 ) -> None:
     async def post(url: str, webhook: Webhook, *, blocking: bool) -> Answer:
-        assert (webhook, blocking) == (EVENT, True)
+        assert (webhook, blocking) == (sign("evt_1", BODY, KEY), True)
         response = responses.pop(0)
         if isinstance(response, str):
             raise Unreachable(response)
         return Answer(response, b"")
 
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        traveller.shift(seconds)
+
     waited: list[float] = []
     monkeypatch.setattr(webhooks, "post_to_url", post)
-    monkeypatch.setattr(time, "sleep", waited.append)
-    follow._send(Session(), "localhost", EVENT, **{"retries": 3, "fail_first": False, **options})
+    monkeypatch.setattr(time, "sleep", sleep)
+    with time_machine.travel(0, tick=False) as traveller:
+        event = sign("evt_1", BODY, KEY)
+        follow._send(Session(), "localhost", event, KEY, **{"retries": 3, "fail_first": False, **options})
     assert (waited, responses) == (delays, [])

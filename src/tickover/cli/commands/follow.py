@@ -130,13 +130,13 @@ def listen(  # noqa: PLR0913 - one parameter for each option
     given = secret_file.read().strip() if secret_file else os.environ.get(SECRET_VARIABLE) or None
     secret = new_secret() if given is None else given
     try:
-        decode_secret(secret)
+        key = decode_secret(secret)
         parse_url(target)
     except ValueError as error:
         raise click.UsageError(formatting.sentence(error)) from None
 
     def send(webhook: Webhook) -> None:
-        _send(session, target, webhook, retries, fail_first=fail_first)
+        _send(session, target, webhook, key, retries, fail_first=fail_first)
 
     with session.signed_in_client(retries=0) as client:
         found = dict.fromkeys(resolve_clock_id(session, client, id) for id in ids or (None,))
@@ -226,11 +226,11 @@ def _updates_available(item_id: str) -> "Webhook":
     return Webhook({"Content-Type": "application/json"}, json.encode(payload))
 
 
-def _send(session: Session, target: str, webhook: "Webhook", retries: int, *, fail_first: bool) -> None:
-    """Post a webhook until it succeeds, and print the results."""
+def _send(session: Session, target: str, webhook: "Webhook", key: bytes, retries: int, *, fail_first: bool) -> None:
+    """Post a webhook until it succeeds, and print the results. Each attempt has its own time and signature."""
     from tickover.client import Unreachable
     from tickover.client.sync_client import run
-    from tickover.client.webhooks import post_to_url
+    from tickover.client.webhooks import post_to_url, sign
 
     payload = json.decode(webhook.body)
     id = payload.get("item_id") or webhook.headers["webhook-id"]
@@ -240,6 +240,8 @@ def _send(session: Session, target: str, webhook: "Webhook", retries: int, *, fa
     for attempt in range(1 + fail_first + retries):
         if attempt > fail_first:
             time.sleep(_RETRY_SECONDS * 2 ** (attempt - 1 - fail_first))
+        if "webhook-signature" in webhook.headers:
+            webhook = sign(id, webhook.body, key)
         try:
             status: int | None = run(post_to_url(target, webhook, blocking=True)).status
         except Unreachable:
