@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Unpack
+from typing import Unpack
 
 from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.clocks import Balance, Event, Snapshot
@@ -15,7 +15,7 @@ from tickover.api.reconciliation import Reconciliation
 from tickover.client import calls
 from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.books import Books
-from tickover.client.calls import Call, ClockChanges
+from tickover.client.calls import Call, ClockChanges, FaultLike
 from tickover.client.clocks import AdvanceResult, ClockState, ClockView, diff_snapshots
 from tickover.client.errors import BooksDiffer, ExpectationFailed, NothingLeft
 from tickover.client.session import Session
@@ -109,7 +109,7 @@ class AsyncClock(ClockView):
         await self._update(calls.update_clock(self.id, **changes))
 
     async def connect(
-        self, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[Mapping[str, Any]] = ()
+        self, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[FaultLike] | None = None
     ) -> Connected:
         """Let a program that speaks the protocol of a bank read the clock. The token is shown only once."""
         return await self._session.send(calls.connect_clock(self.id, protocol, institution=institution, faults=faults))

@@ -9,12 +9,12 @@ from itertools import count
 from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack
 from uuid import uuid4
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
 from tickover.api.clocks import Balances, ClockPage, EventPage, Goal, OneClock, Snapshot
-from tickover.api.connections import BankProtocol, Connected, Connection, Connections
+from tickover.api.connections import BankFault, BankProtocol, Connected, Connection, Connections
 from tickover.api.errors import Reason
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_EVENTS
@@ -48,6 +48,8 @@ PlanLike = Plan | Mapping[str, Any]
 """A plan, or parameters of createTestClock as in JSON, which the server checks."""
 ExpectationLike = Expectation | Mapping[str, Any]
 """An expectation, or its members as in JSON."""
+FaultLike = BankFault | Mapping[str, Any]
+"""A fault of a bank, or its members as in JSON. Its times can be all that `InstantLike` allows."""
 
 _IDEMPOTENCY_KEY: Final = re.compile("[!-~]([ -~]{0,253}[!-~])?")
 _IDS: Final = count(1)
@@ -210,15 +212,12 @@ def delete_clock(id: str) -> Call[None]:
 
 
 def connect_clock(
-    id: str, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[Mapping[str, Any]] = ()
+    id: str, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[FaultLike] | None = None
 ) -> Call[Connected]:
-    """Let a program that speaks the protocol of a bank read a clock. The token in the result is shown only once.
-
-    `faults` are those of the bank as in JSON. Their times can be all that `InstantLike` allows.
-    """
+    """Let a program that speaks the protocol of a bank read a clock. The token in the result is shown only once."""
     converted = [
         {name: to_instant(value) if name in ("from", "until") else value for name, value in fault.items()}
-        for fault in faults
+        for fault in [fault if isinstance(fault, Mapping) else to_builtins(fault) for fault in faults or ()]
     ]
     params = _without_none(id=id, protocol=protocol, institution=institution, faults=converted or None)
     return _call("connectTestClock", params, Connected, idempotent=False)

@@ -12,6 +12,7 @@ from tickover.api.arguments import Amount, InstantLike
 from tickover.api.connections import BankProtocol
 from tickover.api.plans import PlanParts
 from tickover.client import Clock, Delivery, Expectation, Plan, Reason, Rejection, Tickover
+from tickover.client.calls import FaultLike
 from tickover.client.webhooks import Handler, new_secret
 from tickover.scenarios import Scenario, load
 
@@ -92,7 +93,7 @@ class BankFactory:
         protocol: BankProtocol = "PLAID",
         *,
         institution: str | None = None,
-        faults: Sequence[Mapping[str, Any]] = (),
+        faults: Sequence[FaultLike] | None = None,
     ) -> Bank:
         opened = clock if isinstance(clock, Clock) else self._create_clock(clock)
         connected = opened.connect(protocol, institution=institution, faults=faults)

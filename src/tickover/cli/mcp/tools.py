@@ -225,7 +225,7 @@ class Tools:
         app's next sync brings what happened.
         """
         with self._client() as client:
-            connected = client.connect_clock(id, protocol, institution=institution, faults=faults or ())
+            connected = client.connect_clock(id, protocol, institution=institution, faults=faults)
             return {**_json(connected), "url": f"{client.url}/{protocol.lower()}"}
 
     def delete_clock(self, id: ClockId) -> Json:
