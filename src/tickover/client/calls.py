@@ -16,7 +16,7 @@ from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_ins
 from tickover.api.clocks import Balances, ClockPage, EventPage, Goal, OneClock, Snapshot
 from tickover.api.connections import BankFault, BankProtocol, Connected, Connection, Connections
 from tickover.api.errors import Reason
-from tickover.api.expectations import CheckResult, Expectation
+from tickover.api.expectations import CheckResult, Expectation, ExpectationEntry
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_EVENTS
 from tickover.api.plans import (
     ExpandedScenario,
@@ -273,6 +273,8 @@ def check_clock(
     opening_balances: Mapping[str, Amount] | None = None,
 ) -> Call[CheckResult]:
     """Check expectations until `until`, by default those of the clock. The result is false if one fails."""
+    if not all(isinstance(expectation, ExpectationEntry | Mapping) for expectation in expectations or ()):
+        raise ValueError('pass expectations, such as never_below("EUR", 0)')
     params = _without_none(
         id=id, until=_instant(until), openingBalances=_balances(opening_balances), expectations=expectations
     )
@@ -342,6 +344,8 @@ def _balances(balances: Mapping[str, Amount] | None) -> dict[str, Decimal] | Non
 
 
 def _changed_members(changes: ClockChanges) -> dict[str, Any]:
+    if unknown := changes.keys() - ClockChanges.__annotations__.keys():
+        raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
     members = dict[str, Any](changes)
     if "opening_balances" in members:
         members["openingBalances"] = _balances(members.pop("opening_balances"))
