@@ -97,6 +97,9 @@ def _read_header(root: _Node, symbol: str, line: int) -> _Node:
 @lru_cache
 def _split_keys(name: str) -> list[str]:
     """Return the parts of a dotted key."""
+    if '"' not in name and "'" not in name:
+        # tomllib takes ten times longer.
+        return [key.strip() for key in name.split(".")]
     value: Any = tomllib.loads(f"{name} = 0")
     keys = []
     while value:
