@@ -24,18 +24,19 @@ _MAX_STEPS: Final = 10**12
 _MILLION: Final = 1_000_000
 PlannedEntry = tuple[Any, datetime]
 """A planned transaction, transfer or contribution, and its nominal instant."""
+_BETWEEN: Final = "must have the lowest and the highest amount, as in {between = [40, 90]}"
 _RECURRENCE_KEYS: Final = ("from", "until", "times", "weekend", "holidays")
 
 
 class AmountRange(TableValues, frozen=True, kw_only=True):
     """An amount that varies between two amounts in steps."""
 
-    between: Annotated[tuple[Decimal, ...], OneOrMore(readers.AMOUNT, expected=readers.AMOUNT.expected)]
+    between: Annotated[tuple[Decimal, ...], OneOrMore(readers.AMOUNT, expected=_BETWEEN)]
     step: Annotated[Decimal, readers.AMOUNT] = _CENT
 
     def check(self) -> None:
         if len(self.between) != 2 or self.between[0] > self.between[1]:
-            self.table.report("between must have the lowest and the highest amount, as in {between = [40, 90]}")
+            self.table.report(f"between {_BETWEEN}")
         elif self.count > _MAX_STEPS:
             self.table.report("step is too small for between; increase it")
 

@@ -1,7 +1,7 @@
 """Scenarios, and their expansion into plans for a given start."""
 
 from collections.abc import Mapping, Sequence, Sized
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import chain
 from typing import Annotated, Final
@@ -151,7 +151,10 @@ class Scenario(Defaults, frozen=True, kw_only=True):
                 raise ValueError("the scenario has no start; pass one")
             if not 1 + SPAN_YEARS <= begin.year <= 9999 - SPAN_YEARS:
                 raise ValueError(f"the start must be in the years {1 + SPAN_YEARS:04} to {9999 - SPAN_YEARS}")
-            end = self.length.add_to(begin)
+            try:
+                end = self.length.add_to(begin)
+            except OverflowError:
+                end = datetime.max.replace(tzinfo=UTC)
             if end > timestamps.years_after(begin):
                 raise ValueError(f"length must be at most {SPAN_YEARS} years, the longest time that a clock covers")
             return Window(begin, end)

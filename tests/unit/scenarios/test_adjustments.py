@@ -76,6 +76,7 @@ def test_public_holidays_of_a_country() -> None:
         ({"skipped": "2027-01-26"}, 'skipped "2027-01-26" isn\'t a date of this item; the nearest one is 2027-01-25.'),
         ({"authorized_amount": 5}, 'authorized_amount requires pending, for example "2 days".'),
         ({"pending": "2d", "authorized_amount": 0}, "authorized_amount must be a number greater than 0"),
+        ({"amount": {}}, "between is missing; it must have the lowest and the highest amount, as in {between = [40"),
         ({"amount": {"between": [90, 40]}}, "between must have the lowest and the highest amount"),
         ({"amount": {"between": [1, 1000000], "step": 1e-9}}, "step is too small for between; increase it."),
     ],

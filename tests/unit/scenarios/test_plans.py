@@ -186,15 +186,13 @@ def test_a_plan_for_one_call_is_smaller(top: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "length", "problem"),
-    [
-        (NEW_YEAR, "10 years 1 second", "length must be at most 10 years, the longest time that a clock covers"),
-        ("9989-12-31T23:59:59Z", "10 years 1 day", "a date is outside of the years 1 to 9999"),
-    ],
+    ("start", "length"), [(NEW_YEAR, "10 years 1 second"), (NEW_YEAR, "9999 years"), ("9989-12-31T23:59:59Z", "10y 1d")]
 )
-def test_too_long_scenarios_are_rejected(start: str, length: str, problem: str) -> None:
+def test_too_long_scenarios_are_rejected(start: str, length: str) -> None:
     scenario = scenario_of(length=length, transactions=[rent(every="year")])
-    with pytest.raises(ScenarioError, match=f"^f: {problem}\\.$"):
+    with pytest.raises(
+        ScenarioError, match=r"^f: length must be at most 10 years, the longest time that a clock covers\.$"
+    ):
         scenario.plan(start)
 
 
