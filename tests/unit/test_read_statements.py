@@ -140,6 +140,13 @@ def test_line_of_an_error_counts_the_lines_of_quoted_cells() -> None:
         amounts('Date,Name,Amount\n2026-01-15,"two\nlines",1\n2026-01-16,Rent,x\n')
 
 
+@pytest.mark.parametrize(("default", "currency"), [("", "CHF"), ("<CURDEF>", "CHF"), ("<CURDEF>EUR", "EUR")])
+def test_ofx_without_a_currency_has_the_given_one(default: str, currency: str) -> None:
+    entry = "<STMTTRN><DTPOSTED>20260115<TRNAMT>-5<NAME>Tea</STMTTRN>"
+    [payment] = read_statement(f"<OFX>{default}{entry}</OFX>".encode(), "bank.ofx", currency="CHF").payments
+    assert payment.currency == currency
+
+
 def test_ofx_with_cdata_and_an_amount_of_zero() -> None:
     entry = "<STMTTRN><DTPOSTED>20260115</DTPOSTED><TRNAMT>{}</TRNAMT><NAME>{}</NAME></STMTTRN>"
     zero, rent = entry.format("0.00", "Note"), entry.format("-5", "<![CDATA[A & B <home>]]>")

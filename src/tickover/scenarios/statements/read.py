@@ -101,7 +101,7 @@ def read_statement(
     if "\0" in text:
         raise StatementError(f"{name}: the file is binary; export a CSV or OFX file")
     if "<OFX>" in text[:10_000].upper():
-        history = History(payments=list(_read_ofx(text, name)), account_type=_ofx_account_type(text))
+        history = History(payments=list(_read_ofx(text, name, currency)), account_type=_ofx_account_type(text))
     else:
         history = _read_csv(text, name, columns, currency, is_day_first)
     payments = sorted(history.payments, key=lambda payment: payment.day)
@@ -127,8 +127,7 @@ def _decode(content: bytes) -> str:
         return content.decode("cp1252", "replace")
 
 
-def _read_ofx(text: str, name: str) -> Iterator[Payment]:
-    currency = ""
+def _read_ofx(text: str, name: str, currency: str) -> Iterator[Payment]:
     fields: dict[str, str] = {}
     for closing, tag, value in _OFX_TAG.findall(_escape_cdata(text.replace("\r\n", "\n"))):
         if tag == "STMTTRN" and not closing:
@@ -142,7 +141,7 @@ def _read_ofx(text: str, name: str) -> Iterator[Payment]:
                     raise StatementError(f"{name}, transaction {id!r}: {error}") from None
         elif not closing:
             fields[tag] = html.unescape(value.strip())
-            currency = fields[tag] if tag == "CURDEF" else currency
+            currency = (tag == "CURDEF" and fields[tag]) or currency
 
 
 def _ofx_account_type(text: str) -> AccountType:
