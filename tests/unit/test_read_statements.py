@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from tickover.scenarios.statements.read import MAX_STATEMENT_BYTES, StatementError, read_statement
+from tickover.scenarios.statements.read import MAX_LINES, MAX_STATEMENT_BYTES, StatementError, read_statement
 
 
 def amounts(content: str, currency: str = "EUR") -> list[Decimal]:
@@ -138,6 +138,16 @@ def test_dates_in_the_forms_of_banks() -> None:
 def test_line_of_an_error_counts_the_lines_of_quoted_cells() -> None:
     with pytest.raises(StatementError, match="line 4: invalid amount 'x'"):
         amounts('Date,Name,Amount\n2026-01-15,"two\nlines",1\n2026-01-16,Rent,x\n')
+
+
+def test_files_with_too_many_lines_are_rejected_early() -> None:
+    with pytest.raises(StatementError, match="more than 100,000 lines; split the file"):
+        amounts("Date,Name,Amount\n" + "\n" * MAX_LINES)
+
+
+def test_balances_are_no_payments() -> None:
+    rows = "opening,2026-01-01,Balance,90\ntransfer,2026-01-02,Rent,-5\nclosing,2026-01-31,Balance,85\n"
+    assert amounts(f"type,date,name,amount\n{rows}") == [-5]
 
 
 @pytest.mark.parametrize(("default", "currency"), [("", "CHF"), ("<CURDEF>", "CHF"), ("<CURDEF>EUR", "EUR")])

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from itertools import islice
 from typing import Final
 
 from msgspec.structs import replace
@@ -23,6 +24,8 @@ from tickover.scenarios.statements.table_formats import unescape_formulas
 
 MAX_STATEMENT_BYTES: Final = 4 * 1024 * 1024
 MAX_PAYMENTS: Final = 20_000
+MAX_LINES: Final = 100_000
+"""Of a CSV file. Banks write more lines than payments."""
 _HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
     "date": (
         "at", "date", "booking date", "transaction date", "posting date", "posted date", "posted", "completed date",
@@ -61,6 +64,8 @@ COLUMNS: Final = tuple(_HEADERS)
 _DEBITS: Final = ("debit", "dbit", "dr", "d", "soll", "s", "af", "out")
 """The directions of an expense. In some files, only the direction tells it from an income."""
 _NOT_BOOKED: Final = ("reverted", "declined", "failed", "cancelled", "canceled", "pending", "vorgemerkt")
+_BALANCES: Final = ("opening", "closing")
+"""The types of rows with a balance."""
 _CURRENCY_OF_HEADER: Final = re.compile(r" ?(?:\((€|£|[A-Z]{3})\)| in ([A-Z]{3}))$")
 _AMOUNT_COLUMNS: Final = ("amount", "debit", "credit")
 _SYMBOLS: Final = {"€": "EUR", "£": "GBP"}
@@ -101,7 +106,8 @@ def read_statement(
     if "\0" in text:
         raise StatementError(f"{name}: the file is binary; export a CSV or OFX file")
     if "<OFX>" in text[:10_000].upper():
-        history = History(payments=list(_read_ofx(text, name, currency)), account_type=_ofx_account_type(text))
+        found = list(islice(_read_ofx(text, name, currency), MAX_PAYMENTS + 1))
+        history = History(payments=found, account_type=_ofx_account_type(text))
     else:
         history = _read_csv(text, name, columns, currency, is_day_first)
     payments = sorted(history.payments, key=lambda payment: payment.day)
@@ -174,6 +180,8 @@ def _ofx_cells(fields: Mapping[str, str], currency: str) -> dict[str, str]:
 
 def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str, is_day_first: bool | None) -> History:
     lines = text.splitlines()
+    if len(lines) > MAX_LINES:
+        raise StatementError(f"{name}: more than {MAX_LINES:,} lines; split the file")
     delimiter = max(",;\t", key=text[:5000].count)
     header_line, header, positions = _find_header(lines, delimiter, columns, name)
     currency = currency or _currency_of(header[(positions["amount"] or positions["debit"])[0]])
@@ -184,7 +192,7 @@ def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str, i
     except csv.Error:
         line = header_line + reader.line_num
         raise StatementError(f"{name}, line {line:,}: a cell is too long; check the quotes before it") from None
-    found = [(line, cells) for line, cells in rows if _has_amount(cells) and cells["state"].lower() not in _NOT_BOOKED]
+    found = [(line, cells) for line, cells in rows if _is_payment(cells)]
     if is_day_first is None:
         is_day_first = _is_day_first([cells["date"] for _, cells in found], name)
     decimal_mark = _decimal_mark(cells[key] for _, cells in found for key in _AMOUNT_COLUMNS)
@@ -273,8 +281,10 @@ def _currency_of(header: str) -> str:
     return (found[1] or found[2]) if found else ""
 
 
-def _has_amount(cells: Mapping[str, str]) -> bool:
-    """Return whether the row has an amount other than 0. Banks also write balances and notes."""
+def _is_payment(cells: Mapping[str, str]) -> bool:
+    """Return whether the row is booked, with an amount other than 0. Banks also write balances and notes."""
+    if cells["state"].lower() in _NOT_BOOKED or cells["direction"].lower() in _BALANCES:
+        return False
     return any(re.search(r"[^0\s.,+-]", cells[key]) for key in _AMOUNT_COLUMNS)
 
 
