@@ -1,5 +1,6 @@
 """HTTP requests and responses, and how responses become results, Rejections or InvalidResponses."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal, Protocol, TypeVar
 from urllib.parse import SplitResult, urlsplit
@@ -59,6 +60,8 @@ class _Envelope(Struct, frozen=True):
 
 
 _DECODE_ERRORS: Final = (ValueError, RecursionError)
+_SECRETS: Final = re.compile(r"(?<=//)[^/?#]*@|[?#].*", re.DOTALL)
+"""Where URLs may contain a secret: the user name and password, the query and the fragment."""
 
 
 def split_url(url: str) -> SplitResult | None:
@@ -98,8 +101,7 @@ def decode_document(response: Response, kind: type[T]) -> T | None:
 
 def _decode_envelope(response: Response) -> _Envelope:
     if response.location and 300 <= response.status < 400:
-        # The query may contain a secret.
-        target, _, _ = response.location.partition("?")
+        target = _SECRETS.sub("", response.location)
         raise InvalidResponse(
             f"{response.url} redirects to {target}. The client doesn't follow redirects. Use the URL that it redirects"
             " to, without /rpc."

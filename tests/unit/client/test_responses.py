@@ -74,6 +74,15 @@ def test_invalid_response_raises_with_the_url(content: bytes | str, message: str
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.parametrize("prefix", ["https://me:password@", "//me@", "https://"])
+@pytest.mark.parametrize("suffix", ["", "?token=/secret@", "#token=/secret@", "?a#token=secret"])
+def test_redirect_shows_no_secret(prefix: str, suffix: str) -> None:
+    location = f"{prefix}other.test/rpc{suffix}"
+    shown = f"{'https:' if prefix[0] == 'h' else ''}//other.test/rpc"
+    with pytest.raises(InvalidResponse, match=rf" redirects to {shown}\. The client doesn't follow redirects\."):
+        get_clock("clock_1").decode(Response(URL, 302, b"", location=location))
+
+
 def test_mailbox_error_raises_rejection() -> None:
     content = json.dumps({"jsonrpc": "2.0", "id": None, "error": error("INVALID_REQUEST")})
     with pytest.raises(Rejection, match=r"^No\.$"):
