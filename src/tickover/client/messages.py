@@ -60,6 +60,7 @@ class _Envelope(Struct, frozen=True):
 
 
 _DECODE_ERRORS: Final = (ValueError, RecursionError)
+_HOST: Final = re.compile(r"(?:[a-z0-9_:\x80-\U0010ffff-]\.?)+")
 _SECRETS: Final = re.compile(r"(?<=//)[^/?#]*@|[?#].*", re.DOTALL)
 """Where URLs may contain a secret: the user name and password, the query and the fragment."""
 
@@ -68,7 +69,12 @@ def split_url(url: str) -> SplitResult | None:
     """Return the parts of a URL, or None if it isn't a valid one of HTTP."""
     try:
         parts = urlsplit(url)
-        is_valid = url.isprintable() and parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        is_valid = (
+            url.isprintable()
+            and parts.scheme in ("http", "https")
+            and _HOST.fullmatch(parts.hostname or "")
+            and parts.port != 0
+        )
     except ValueError:
         return None
     return parts if is_valid else None

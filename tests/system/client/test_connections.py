@@ -51,6 +51,8 @@ async def respond(connect: Connect, url: str) -> Response:
         "localhost:8000",
         "ftp://127.0.0.1",
         "http://:8000",
+        "http://ho st",
+        "http://127.0.0..1",
         "http://[::1",
         "http://127.0.0.1\n",
         "http://127.0.0.1:65536",
