@@ -2,9 +2,10 @@
 
 import json
 import os
-import select
+import selectors
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _START_SECONDS: Final = 30.0
 _STOP_SECONDS: Final = 20.0
+_EXIT_SECONDS: Final = 2.0
+"""How long to wait for the exit code of a process that printed something unexpected."""
 _MAX_OUTPUT: Final = 4000
 
 _COMMAND: Final = (sys.executable, "-m", "tickover", "serve", "--attached")
@@ -28,7 +31,7 @@ _COMMAND: Final = (sys.executable, "-m", "tickover", "serve", "--attached")
 class Process:
     """The process of a server."""
 
-    def __init__(self, process: "subprocess.Popen[str]", output: Path) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", output: Path) -> None:
         self._process = process
         self._output = output
         self.url = ""
@@ -42,15 +45,36 @@ class Process:
 
     def wait_until_ready(self, seconds: float) -> None:
         """Read the URL that a ready server prints on its first line."""
-        assert self._process.stdout
-        if not select.select([self._process.stdout], [], [], seconds)[0]:
+        line = self._read_line(time.monotonic() + seconds)
+        if line is None:
             problem = f"The Tickover server was not ready within {seconds:g} seconds."
             pytest.fail(f"{problem}\n{self._last_output()}", pytrace=False)
-        line = self._process.stdout.readline()
         try:
             self.url = str(json.loads(line)["url"])
         except (ValueError, KeyError, TypeError):
-            pytest.fail(f"The Tickover server didn't start.\n{self._last_output(line)}", pytrace=False)
+            problem = f"The Tickover server didn't start{self._exit_code()}."
+            pytest.fail(f"{problem}\n{self._last_output(line)}", pytrace=False)
+
+    def _read_line(self, deadline: float) -> str | None:
+        """Return the output up to the first line end or the end of the process, or None after the deadline."""
+        assert self._process.stdout
+        line = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._process.stdout, selectors.EVENT_READ)
+            while not line.endswith(b"\n"):
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    return None
+                chunk = os.read(self._process.stdout.fileno(), 65_536)
+                if not chunk:
+                    break
+                line += chunk
+        return line.decode(errors="replace")
+
+    def _exit_code(self) -> str:
+        try:
+            return f": it exited with code {self._process.wait(_EXIT_SECONDS)}"
+        except subprocess.TimeoutExpired:
+            return ""
 
     def _last_output(self, printed: str = "") -> str:
         text = (printed + self._output.read_text(errors="replace")[-_MAX_OUTPUT:]).strip("\n")
@@ -76,7 +100,6 @@ def run_server(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=file,
-            errors="replace",
             start_new_session=True,  # Ctrl-C in the terminal must not stop it
         ) as process,
     ):

@@ -1,6 +1,7 @@
 """The process of the private server: start, stop and failures."""
 
 import os
+import resource
 import sys
 from pathlib import Path
 
@@ -26,6 +27,19 @@ def test_the_server_is_ready_when_it_prints_its_url_and_stops_when_its_input_clo
     assert (tmp_path / "ended").exists()
 
 
+def test_the_server_starts_beside_more_than_1024_open_files(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 2048), limits[1]))
+    opened = [os.dup(0) for _ in range(1024)]
+    try:
+        with run_server(tmp_path, program(READY, "input()")) as process:
+            assert process.url == "http://127.0.0.1:1"
+    finally:
+        for each in opened:
+            os.close(each)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
 def test_environment_settings_do_not_reach_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TICKOVER_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("TICKOVER_DATABASE_URL", "postgresql://somewhere")
@@ -40,10 +54,10 @@ def test_environment_settings_do_not_reach_the_server(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (("import sys", "sys.exit('Full.')"), "Last output:\nFull."),
-        (("print('[1]')",), "Last output:\n[1]"),
-        (("pass",), "It printed nothing."),
-        (("print('hello', flush=True)", "input()"), "Last output:\nhello"),
+        (("import sys", "sys.exit('Full.')"), ": it exited with code 1.\nLast output:\nFull."),
+        (("print('[1]')",), ": it exited with code 0.\nLast output:\n[1]"),
+        (("pass",), ": it exited with code 0.\nIt printed nothing."),
+        (("print('hello', flush=True)", "input()"), ".\nLast output:\nhello"),
     ],
 )
 def test_a_server_that_does_not_start_is_reported_with_its_output(
@@ -51,11 +65,12 @@ def test_a_server_that_does_not_start_is_reported_with_its_output(
 ) -> None:
     with pytest.raises(pytest.fail.Exception) as caught, run_server(tmp_path, program(*lines)):
         pass
-    assert str(caught.value) == f"The Tickover server didn't start.\n{message}"
+    assert str(caught.value) == f"The Tickover server didn't start{message}"
 
 
-def test_a_server_that_is_not_ready_in_time_is_stopped(tmp_path: Path) -> None:
-    command = program("import os, sys", "open('pid', 'w').write(str(os.getpid()))", "sys.stdin.read()")
+@pytest.mark.parametrize("beginning", ["", "print('{', end='', flush=True)"])
+def test_a_server_that_is_not_ready_in_time_is_stopped(tmp_path: Path, beginning: str) -> None:
+    command = program("import os, sys", "open('pid', 'w').write(str(os.getpid()))", beginning, "sys.stdin.read()")
     with (
         pytest.raises(pytest.fail.Exception, match=r"not ready within 0\.5 seconds"),
         run_server(tmp_path, command, 0.5),
