@@ -191,7 +191,7 @@ def format_differences(
     lines += ["", *_items_around(first_at, items, balances, [marker])]
     keys = [sanitize(each.key) for each in clock.accounts]
     if len(keys) > 1 and not (account or currency):
-        hint = f"The clock has the accounts {', '.join(keys)}. Compare each by itself, with account."
+        hint = f"The clock has the accounts {', '.join(keys)}. Compare each by itself: pass an account."
         lines += ["", hint]
     return "\n".join(lines)
 

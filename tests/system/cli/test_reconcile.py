@@ -61,7 +61,10 @@ def test_first_difference_is_shown_in_the_timeline(shell: Shell, clock: str, fil
 
 @pytest.mark.parametrize(
     ("currency", "code", "message"),
-    [("EUR", 9, "accounts checking, savings. Compare each by itself"), ("USD", 4, "several currencies (EUR, USD)")],
+    [
+        ("EUR", 9, "accounts checking, savings. Compare each by itself: pass an account."),
+        ("USD", 4, "several currencies (EUR, USD)"),
+    ],
 )
 def test_accounts_are_named_if_none_is_selected(
     shell: Shell, file: Path, currency: str, code: int, message: str
