@@ -152,8 +152,8 @@ class Simplefin:
             encoded = await self._bank.encode_rows(clock, _encode_row)
             for position in clock.view.between(query.start, clock.at):
                 row = clock.view.rows[position]
-                is_asked_for = row.account.id in rows and row.at < query.end and (query.pending or not row.is_pending)
-                if is_asked_for and row.is_shown(clock.at):
+                is_shown = row.until is None or (query.pending and clock.at < row.until)
+                if is_shown and row.at < query.end and row.account.id in rows:
                     rows[row.account.id].append(encoded[position])
         return [self._to_account(clock, account, rows[account.id], query) for account in accounts]
 

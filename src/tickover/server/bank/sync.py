@@ -7,7 +7,7 @@ So the instant of the clock, and the numbers that its schedule had given out, te
 import hmac
 import struct
 from base64 import b64decode, urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -64,16 +64,21 @@ class RemovedRow(Struct, frozen=True):
 
 def changes(
     view: BankView, seen: State, at: Instant, account_id: str | None = None
-) -> tuple[list[int], list[RemovedRow]]:
+) -> tuple[Sequence[int], list[RemovedRow]]:
     """Return what a client that was there at `seen` doesn't know at `at`, of one account or of all.
 
     Returns the positions of added rows, and the removed rows. Rows never change otherwise.
     """
     rows = view.rows
     # The client has all rows that begin before `seen.at`, because new items are never in the past.
-    new = [(position, rows[position]) for position in view.between(seen.at, at)]
-    added = [position for position, row in new if row.is_shown(at) and not seen.had(row)]
-    removed = [RemovedRow(row.account.id, row.id) for row in rows if not row.is_shown(at) and seen.had(row)]
+    known = [position for position in view.between(seen.at, seen.at) if seen.had(rows[position])]
+    ended = view.ended(at)
+    added: Sequence[int] = view.between(seen.at, at)
+    # Most often none is hidden, and the range saves walking all rows for each page.
+    if hidden := {*known, *ended}:
+        added = [position for position in added if position not in hidden]
+    gone = [rows[position] for position in ended if seen.had(rows[position])]
+    removed = [RemovedRow(row.account.id, row.id) for row in gone]
     removed += [
         RemovedRow(view.accounts[payment.account.lower()].id, f"{payment.id}_p")
         for payment in view.schedule.withdrawn[seen.withdrawn :]
@@ -88,7 +93,7 @@ def changes(
 class Page(NamedTuple):
     """A part of the changes."""
 
-    added: list[int]
+    added: Sequence[int]
     """Positions of rows."""
     removed: list[RemovedRow]
     next: Cursor

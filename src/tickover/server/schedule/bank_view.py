@@ -92,17 +92,25 @@ class BankView:
         return sorted([*self._transactions(), *self._transfers()], key=_start_of)
 
     @cached_property
+    def _pending(self) -> list[int]:
+        """The positions of payments before they are booked."""
+        return [position for position, row in enumerate(self.rows) if row.is_pending]
+
+    @cached_property
     def _pending_by_account(self) -> Mapping[str, list[Row]]:
-        """The payments before they are booked, by the ID of their account."""
+        """The same payments, by the ID of their account."""
         found = defaultdict[str, list[Row]](list)
-        for row in self.rows:
-            if row.is_pending:
-                found[row.account.id].append(row)
+        for position in self._pending:
+            found[self.rows[position].account.id].append(self.rows[position])
         return found
 
     def between(self, first: Instant, last: Instant) -> range:
         """Return the positions of rows that begin at or between these instants."""
         return range(bisect_left(self.rows, first, key=_start_of), bisect_right(self.rows, last, key=_start_of))
+
+    def ended(self, at: Instant) -> list[int]:
+        """Return the positions of payments that are no longer shown, or not yet."""
+        return [position for position in self._pending if not self.rows[position].is_shown(at)]
 
     def available(self, account: BankAccount, at: Instant) -> Fraction:
         """Return the balance with the payments that are authorized."""

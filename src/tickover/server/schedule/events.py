@@ -122,31 +122,32 @@ class Events:
 
     def _describe(self, event: Event, query: EventQuery) -> dict[str, Any]:
         """Return the members of the event."""
-        ledger, item = self._ledger, Raw(event.encoded)
-        id, members = item_id(event.encoded), dict[str, Any]()
-        if event.group != TRANSACTIONS:
-            goal = ledger.goals[event.group - 1]
+        at, group, position, step, encoded = event
+        ledger, item = self._ledger, Raw(encoded)
+        members: dict[str, Any] = {"id": f"evt_{item_id(encoded)}", "at": at, "type": "transaction.posted"}
+        if at > query.frozen_time:
+            members["pending"] = True
+        if group != TRANSACTIONS:
+            goal = ledger.goals[group - 1]
             members["goalId"] = goal.id
-            if event.step == _REACHED:
-                id, type = goal.id, "goal.reached"
+            if step == _REACHED:
+                members["id"], members["type"] = f"evt_{goal.id}", "goal.reached"
             else:
-                type = "contribution.posted"
-                amount = to_number(goal.sums[event.position + 1], goal.unit)
-                members |= {"contribution": item, "currentAmount": amount}
-        elif isinstance(found := ledger.items[event.position], StoredTransaction):
-            type, members["transaction"] = "transaction.posted", item
-            members["balance"] = self._balance(found.currency, event, query)
+                members["type"], members["contribution"] = "contribution.posted", item
+                members["currentAmount"] = to_number(goal.sums[position + 1], goal.unit)
+        elif isinstance(found := ledger.items[position], StoredTransaction):
+            members["transaction"] = item
+            members["balance"] = self._balance(found.currency, position, query)
             if found.account is not None:
-                members["accountBalance"] = self._balance(found.account, event, query)
+                members["accountBalance"] = self._balance(found.account, position, query)
         else:
-            type, members["transfer"] = "transfer.posted", item
-            members["fromBalance"] = self._balance(found.from_, event, query)
-            members["toBalance"] = self._balance(found.to, event, query)
-        pending = {"pending": True} if event.at > query.frozen_time else {}
-        return {"id": f"evt_{id}", "at": event.at, "type": type, **pending, **members}
+            members["type"], members["transfer"] = "transfer.posted", item
+            members["fromBalance"] = self._balance(found.from_, position, query)
+            members["toBalance"] = self._balance(found.to, position, query)
+        return members
 
-    def _balance(self, name: str, event: Event, query: EventQuery) -> Amount:
-        """Return the balance of a currency or an account after the event."""
+    def _balance(self, name: str, position: int, query: EventQuery) -> Amount:
+        """Return the balance of a currency or an account after the item at this position."""
         book, opening = self._ledger.book(name), query.opening.get(name, _ZERO)
-        balance = book.running_balances[event.position] * opening.denominator + opening.numerator * book.unit
+        balance = book.running_balances[position] * opening.denominator + opening.numerator * book.unit
         return to_number(balance, opening.denominator * book.unit)
