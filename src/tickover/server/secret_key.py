@@ -5,7 +5,6 @@ import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Final
 
 from tickover.server.logs import Log
@@ -39,6 +38,9 @@ def load_secret_key(settings: Settings, log: Log) -> bytes:
 
 def _write_new_key(path: Path) -> None:
     """Create the file atomically, unless another process has created it."""
+    # Imported here because it takes long, and only the first start needs it.
+    from tempfile import NamedTemporaryFile
+
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Only the owner can read a temporary file.
     with NamedTemporaryFile("w", dir=path.parent) as file:
