@@ -6,7 +6,7 @@ Sums are integers of a common unit for each currency and account, computed once 
 of a currency only shifts them, so a query computes little.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
@@ -216,7 +216,7 @@ def _describe(ledger: Ledger, name: str, start: Instant, at: Instant, opening: F
         return fraction_to_number(book.balance(index, opening))
 
     def earliest(extremes: Sequence[int]) -> dict[str, Any]:
-        found = book.balances.index(extremes[index])
+        found = bisect_left(extremes, True, hi=index, key=lambda extreme: extreme == extremes[index])
         # The opening balance is the state before the other items of the start.
         return {"at": book.instants[found - 1] if found else start, "balance": balance(found)}
 
