@@ -76,8 +76,7 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
     if observed.transactions is not UNSET:
         view = cached.bank_view
         booked, pending = shown_items(view, at, account, currency)
-        bank_ids = {row.id for row in view.rows}
-        compared = Comparison(booked, pending, observed.transactions, params.tolerance_days, bank_ids)
+        compared = Comparison(booked, pending, observed.transactions, params.tolerance_days, view.row_ids)
         for _ in compared.run():
             await asyncio.sleep(0)
     divergences = [

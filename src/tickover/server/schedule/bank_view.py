@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from fractions import Fraction
 from functools import cached_property
 from operator import attrgetter
@@ -90,6 +90,10 @@ class BankView:
     def rows(self) -> list[Row]:
         """All rows, sorted by the instant from which they are shown."""
         return sorted([*self._transactions(), *self._transfers()], key=_start_of)
+
+    @cached_property
+    def row_ids(self) -> Set[str]:
+        return {row.id for row in self.rows}
 
     @cached_property
     def _pending(self) -> list[int]:

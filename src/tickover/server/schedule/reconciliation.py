@@ -23,13 +23,15 @@ def shown_items(
     booked: list[ExpectedItem[Amount]] = []
     pending: list[ExpectedItem[Amount]] = []
     for row in view.rows:
+        if row.at > at:
+            break
         if row.account.currency != currency or (account and row.account is not view.accounts[account]):
             continue
         # Without an account, a transfer counts only if the money crosses currencies.
         if row.transfer and not account and row.transfer.received is None:
             continue
-        if row.is_shown(at):
-            items = pending if row.is_pending else booked
+        if row.until is None or at < row.until:
+            items = booked if row.until is None else pending
             items.append(ExpectedItem(row.id, row.at, row.name, row.amount))
     return booked, pending
 
@@ -71,8 +73,6 @@ class Comparison:
         if rest:
             yield
             yield from self._match_keys(rest)
-            yield
-            self._sort_rest(rest)
         for found in (self.unexpected, self.duplicated):
             found.sort(key=lambda item: item.index)
         self.changed.sort(key=lambda item: item.expected.at)
@@ -100,69 +100,92 @@ class Comparison:
         return rest
 
     def _match_keys(self, rest: Mapping[int, _Key]) -> Iterator[None]:
-        """Match by amount and day: the same day first, then others within the tolerance. Names break ties."""
-        index = self._index()
+        """Match by amount and day: the same day first, then others within the tolerance. Names break ties.
+
+        Sort those that match nothing.
+        """
+        index = self._index(with_names=True)
+        self._match(rest, index, 1)
+        # Of books that are nearly complete, few are left.
+        rest = self._left(rest)
+        if not rest:
+            return
+        yield
+        index |= self._index(with_names=False)
         for sign in (1, -1):
             # Most rows that match nothing have an amount of nothing.
             amounts = {sign * item.amount for item in self._unmatched.values()}
-            candidates = {number: key for number, key in rest.items() if key[0] in amounts}
+            candidates = {
+                number: (sign * amount, day, name)
+                for number, (amount, day, name) in self._left(rest).items()
+                if amount in amounts
+            }
             yield from self._match_candidates(candidates, index, sign)
             moved: dict[int, _Key] = {}
-            for count, found in enumerate(self._move_days(candidates, sign)):
+            for count, found in enumerate(self._move_days(candidates)):
                 if count % _AMOUNTS_PER_STEP == 0:
                     yield
                 moved |= found
             yield from self._match_candidates(moved, index, sign)
+        yield
+        self._sort_rest(self._left(rest))
 
-    def _move_days(self, candidates: Mapping[int, _Key], sign: int) -> Iterator[dict[int, _Key]]:
+    def _move_days(self, candidates: Mapping[int, _Key]) -> Iterator[dict[int, _Key]]:
         """Yield the candidates of each amount that match an item on another day, with that day in their keys."""
         days, pending_days, numbers = (defaultdict[Amount, list[int]](list) for _ in range(3))
         for item in self._unmatched.values():
             (pending_days if item.id in self._pending else days)[item.amount].append(item.at.toordinal())
-        unmatched = [number for number in candidates if number not in self._matched]
-        for number in sorted(unmatched, key=lambda number: candidates[number][1]):
-            numbers[sign * candidates[number][0]].append(number)
+        for number in sorted(self._left(candidates), key=lambda number: candidates[number][1]):
+            numbers[candidates[number][0]].append(number)
         for amount, rows in numbers.items():
             booked, pending = sorted(days[amount]), sorted(pending_days[amount])
             observed = [candidates[number][1] for number in rows]
             pairs = _pair_days(observed, booked, pending, self._tolerance)
-            yield {
-                rows[position]: (sign * amount, day, candidates[rows[position]][2]) for position, day in pairs.items()
-            }
+            yield {rows[position]: (amount, day, candidates[rows[position]][2]) for position, day in pairs.items()}
 
-    def _index(self) -> Mapping[_Key, list[str]]:
-        """Return the IDs of unmatched items by their keys with and without names, the latest first."""
-        index = defaultdict[_Key, list[str]](list)
+    def _index(self, *, with_names: bool) -> dict[_Key, list[str]]:
+        """Return the IDs of unmatched items by their keys, the latest first."""
+        index: dict[_Key, list[str]] = {}
         for item in reversed(self._unmatched.values()):
-            day = item.at.toordinal()
-            index[item.amount, day, item.name].append(item.id)
-            index[item.amount, day, None].append(item.id)
+            key = item.amount, item.at.toordinal(), item.name if with_names else None
+            index.setdefault(key, []).append(item.id)
         return index
 
     def _match_candidates(
         self, candidates: Mapping[int, _Key], index: Mapping[_Key, list[str]], sign: int
     ) -> Iterator[None]:
-        for with_names in (True, False):
-            yield
-            for number, (amount, day, name) in candidates.items():
-                ids = index.get((sign * amount, day, name if with_names else None))
-                while ids and number not in self._matched:
-                    expected = self._unmatched.pop(ids.pop(), None)
-                    if expected is not None:
-                        self._matched.add(number)
-                        if sign < 0:
-                            observed = _echo(number, self._observed[number])
-                            self.changed.append(ChangedItem(expected, observed, ["amount"]))
+        yield
+        self._match(candidates, index, sign)
+        yield
+        left = self._left(candidates).items()
+        self._match({number: (amount, day, None) for number, (amount, day, _) in left}, index, sign)
+
+    def _left(self, keys: Mapping[int, _Key]) -> Mapping[int, _Key]:
+        """Return the keys of transactions that didn't match."""
+        return {number: key for number, key in keys.items() if number not in self._matched}
+
+    def _match(self, candidates: Mapping[int, _Key], index: Mapping[_Key, list[str]], sign: int) -> None:
+        unmatched, matched = self._unmatched, self._matched
+        for number, key in candidates.items():
+            ids = index.get(key)
+            while ids:
+                expected = unmatched.pop(ids.pop(), None)
+                if expected is not None:
+                    matched.add(number)
+                    if sign < 0:
+                        self.changed.append(ChangedItem(expected, _echo(number, self._observed[number]), ["amount"]))
+                    break
 
     def _sort_rest(self, rest: Mapping[int, _Key]) -> None:
         """Tell further copies of matched transactions from those that nobody expects."""
+        amounts = {amount for amount, _, _ in rest.values()}
         names = defaultdict[tuple[Amount, int], set[str | UnsetType | None]](set)
-        for observed in (self._observed[number] for number in self._matched):
-            names[observed.amount, observed.at.toordinal()].add(observed.name)
+        for number in self._matched:
+            observed = self._observed[number]
+            if observed.amount in amounts:
+                names[observed.amount, observed.at.toordinal()].add(observed.name)
         distances = range(-self._tolerance, self._tolerance + 1)
         for number, (amount, day, name) in rest.items():
-            if number in self._matched:
-                continue
             near = [names[amount, day + distance] for distance in distances if (amount, day + distance) in names]
             is_copy = any(name is UNSET or name in found or UNSET in found for found in near)
             (self.duplicated if is_copy else self.unexpected).append(_echo(number, self._observed[number]))
