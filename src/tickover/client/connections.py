@@ -66,6 +66,8 @@ class BaseConnections:
         )
 
     def _never_connected(self, error: Exception) -> Unreachable:
+        # In Python 3.11.2, its frames keep the socket to a proxy that gave no tunnel open.
+        error.__traceback__ = None
         if self._proxy:
             hint = f"Check the proxy {self._proxy.hostname}, which environment variables or the system configure."
         else:
