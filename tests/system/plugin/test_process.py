@@ -1,7 +1,6 @@
 """The process of the private server: start, stop and failures."""
 
 import os
-import resource
 import sys
 from pathlib import Path
 
@@ -25,19 +24,6 @@ def test_the_server_is_ready_when_it_prints_its_url_and_stops_when_its_input_clo
         assert process.url == "http://127.0.0.1:1"
         assert not (tmp_path / "ended").exists()
     assert (tmp_path / "ended").exists()
-
-
-def test_the_server_starts_beside_more_than_1024_open_files(tmp_path: Path) -> None:
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 2048), limits[1]))
-    opened = [os.dup(0) for _ in range(1024)]
-    try:
-        with run_server(tmp_path, program(READY, "input()")) as process:
-            assert process.url == "http://127.0.0.1:1"
-    finally:
-        for each in opened:
-            os.close(each)
-        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_environment_settings_do_not_reach_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
