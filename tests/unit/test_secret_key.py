@@ -64,7 +64,7 @@ def test_first_start_creates_a_private_key(tmp_path: Path) -> None:
 
 def test_concurrent_first_starts_share_one_key(tmp_path: Path) -> None:
     starts = 16
-    for attempt in range(20):
+    for attempt in range(50):
         settings = settings_for(tmp_path / str(attempt))
         barrier = Barrier(starts)
 
