@@ -1,19 +1,17 @@
 """The local state of a clock, the result of an advance, and balances as the server computes them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 from importlib.util import find_spec
-from typing import Any, Never, Protocol, TypeVar
 
 from msgspec import Struct, field
 
 from tickover.api.arguments import Amount, add_exactly
-from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction, Transfer
+from tickover.api.clocks import Account, Contribution, Goal, Snapshot, Transaction, Transfer
+from tickover.api.expectations import Expectation
 from tickover.client.webhooks import EventQueue
-
-T_co = TypeVar("T_co", covariant=True)
 
 
 class AdvanceResult(Struct, frozen=True):
@@ -36,18 +34,6 @@ class ClockState(Struct):
     events: EventQueue = field(default_factory=EventQueue)
     on_move: list[Callable[[datetime], object]] = []
     """Called with the clock's time after each response."""
-
-
-class _Member(Protocol[T_co]):
-    """A read-only property, as type checkers and editors see it."""
-
-    def __get__(self, clock: Any, owner: Any = None, /) -> T_co: ...
-    def __set__(self, clock: Any, value: Never, /) -> None: ...
-
-
-def _member(read: Callable[[Snapshot], T_co]) -> _Member[T_co]:
-    """Return a property of clocks that their snapshot has."""
-    return property(lambda clock: read(clock.snapshot))
 
 
 class ClockView:
@@ -76,21 +62,65 @@ class ClockView:
     def snapshot(self) -> Snapshot:
         return self._state.snapshot
 
-    id = _member(lambda clock: clock.id)
-    name = _member(lambda clock: clock.name)
-    labels = _member(lambda clock: clock.labels or {})
-    status = _member(lambda clock: clock.status)
-    frozen_time = _member(lambda clock: clock.frozen_time)
-    max_time = _member(lambda clock: clock.max_time)
-    expires_at = _member(lambda clock: clock.expires_at)
-    transactions = _member(lambda clock: clock.transactions)
-    pending_transactions = _member(lambda clock: clock.pending_transactions)
-    goals = _member(lambda clock: clock.goals)
-    accounts = _member(lambda clock: clock.accounts)
-    transfers = _member(lambda clock: clock.transfers)
-    pending_transfers = _member(lambda clock: clock.pending_transfers)
-    opening_balances = _member(lambda clock: clock.opening_balances)
-    expectations = _member(lambda clock: clock.expectations)
+    @property
+    def id(self) -> str:
+        return self.snapshot.id
+
+    @property
+    def name(self) -> str | None:
+        return self.snapshot.name
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return self.snapshot.labels or {}
+
+    @property
+    def status(self) -> str:
+        return self.snapshot.status
+
+    @property
+    def frozen_time(self) -> datetime:
+        return self.snapshot.frozen_time
+
+    @property
+    def max_time(self) -> datetime:
+        return self.snapshot.max_time
+
+    @property
+    def expires_at(self) -> datetime:
+        return self.snapshot.expires_at
+
+    @property
+    def transactions(self) -> Sequence[Transaction]:
+        return self.snapshot.transactions
+
+    @property
+    def pending_transactions(self) -> Sequence[Transaction]:
+        return self.snapshot.pending_transactions
+
+    @property
+    def goals(self) -> Sequence[Goal]:
+        return self.snapshot.goals
+
+    @property
+    def accounts(self) -> Sequence[Account]:
+        return self.snapshot.accounts
+
+    @property
+    def transfers(self) -> Sequence[Transfer]:
+        return self.snapshot.transfers
+
+    @property
+    def pending_transfers(self) -> Sequence[Transfer]:
+        return self.snapshot.pending_transfers
+
+    @property
+    def opening_balances(self) -> Mapping[str, Decimal]:
+        return self.snapshot.opening_balances
+
+    @property
+    def expectations(self) -> Sequence[Expectation]:
+        return self.snapshot.expectations
 
     @property
     def next_at(self) -> datetime | None:
