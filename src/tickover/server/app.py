@@ -22,10 +22,11 @@ from tickover.server.http1.server import Server, raise_file_limit
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.logs import Log
 from tickover.server.metrics.numbers import MeasuredMailer, Recorder, SharedNumbers
+from tickover.server.networks import is_loopback
 from tickover.server.operations.services import Services
 from tickover.server.rpc.dispatch import Dispatcher, Observe
 from tickover.server.secret_key import load_secret_key
-from tickover.server.settings import SettingError, Settings, exposure_reason, is_loopback
+from tickover.server.settings import SettingError, Settings, exposure_reason
 from tickover.server.sign_in.mail import open_mailer
 from tickover.server.sign_in.mail.outbox import Mailbox
 from tickover.server.sign_in.tokens import Mint

@@ -18,7 +18,8 @@ from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.logs import Log
 from tickover.server.metrics.numbers import cause_of
-from tickover.server.settings import OUTBOX, SETTINGS, SettingError, Settings, exposure_reason, is_loopback
+from tickover.server.networks import is_loopback
+from tickover.server.settings import OUTBOX, SETTINGS, SettingError, Settings, exposure_reason
 from tickover.server.sign_in.mail import open_mailer
 from tickover.server.sign_in.mail.smtp import SmtpMailer
 from tickover.server.storage import open_store, schema_version

@@ -1,4 +1,4 @@
-"""Client networks, trusted proxies, and names in Host headers."""
+"""Client networks, trusted proxies, loopback addresses, and names in Host headers."""
 
 import re
 from collections.abc import Sequence
@@ -19,6 +19,20 @@ def host_name(host: bytes) -> str:
     """Return the name in a Host header without port and brackets, or an empty string if it is invalid."""
     match = _HOST.fullmatch(host)
     return (match["address"] or match["name"]).decode().lower() if match else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a name or an IP address leads to this machine."""
+    return ip_address(host).is_loopback if is_address(host) else host == "localhost"
+
+
+def is_address(host: str) -> bool:
+    """Return whether the host is an IP address, not a name."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 class ClientNetworks:

@@ -3,11 +3,10 @@
 Other packages raise `SettingError` when they can't start with their setting.
 """
 
-import ipaddress
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, get_type_hints
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 
 from tickover.api.suggestions import suggest
 from tickover.server import setting_values as values
-from tickover.server.networks import Network
+from tickover.server.networks import Network, is_loopback
 
 PREFIX: Final = "TICKOVER_"
 OUTBOX: Final = "outbox:"
@@ -49,102 +48,149 @@ class Setting(Struct, frozen=True):
         return f"{self.variable}_FILE" if self.may_hold_a_secret else ""
 
 
-setting: Final[Any] = Setting
-"""Declares a setting. Its type is that of its field in Settings."""
-
-
 class Settings(Struct, frozen=True):
-    """The values of all settings."""
+    """The values of all settings. Each field is declared with its setting."""
 
-    host: str = setting("Address to listen on.", values.text, "127.0.0.1")
-    port: int = setting("Port to listen on. 0 picks a free port.", values.port, "8000")
-    data_dir: Path = setting("Folder for the database, the secret key and the outbox.", values.folder, ".tickover")
-    database_url: str = setting(
-        "Database: sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME. Default: tickover.db in the data folder.",
-        lambda value: values.database_url(value) if value else "",
-        may_hold_a_secret=True,
-    )
-    database_connections: int = setting("Maximum PostgreSQL connections per process.", values.between(1, 1000), "10")
-    workers: int = setting(
-        "Number of server processes. More than one requires PostgreSQL.", values.between(1, 256), "1"
-    )
-    mail_url: str = setting(
-        "Mail server: smtp://USER:PASSWORD@HOST:587 or smtps://…, or outbox: to write emails to files.",
-        values.text,
-        may_hold_a_secret=True,
-    )
-    mail_from: str = setting("Sender of emails.", values.text, "Tickover <tickover@localhost>")
-    public_url: str = setting(
-        "Base URL of login links. Default: the address that the server listens on.", values.public_url
-    )
+    host: Annotated[str, Setting("Address to listen on.", values.text, "127.0.0.1")]
+    port: Annotated[int, Setting("Port to listen on. 0 picks a free port.", values.port, "8000")]
+    data_dir: Annotated[
+        Path, Setting("Folder for the database, the secret key and the outbox.", values.folder, ".tickover")
+    ]
+    database_url: Annotated[
+        str,
+        Setting(
+            "Database: sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME. "
+            "Default: tickover.db in the data folder.",
+            lambda value: values.database_url(value) if value else "",
+            may_hold_a_secret=True,
+        ),
+    ]
+    database_connections: Annotated[
+        int, Setting("Maximum PostgreSQL connections per process.", values.between(1, 1000), "10")
+    ]
+    workers: Annotated[
+        int, Setting("Number of server processes. More than one requires PostgreSQL.", values.between(1, 256), "1")
+    ]
+    mail_url: Annotated[
+        str,
+        Setting(
+            "Mail server: smtp://USER:PASSWORD@HOST:587 or smtps://…, or outbox: to write emails to files.",
+            values.text,
+            may_hold_a_secret=True,
+        ),
+    ]
+    mail_from: Annotated[str, Setting("Sender of emails.", values.text, "Tickover <tickover@localhost>")]
+    public_url: Annotated[
+        str, Setting("Base URL of login links. Default: the address that the server listens on.", values.public_url)
+    ]
     """Empty means the address that the server listens on."""
-    secret_key: str = setting(
-        "Key that protects stored codes. Default: secret.key in the data folder.",
-        values.secret_key,
-        has_flag=False,
-        may_hold_a_secret=True,
-    )
+    secret_key: Annotated[
+        str,
+        Setting(
+            "Key that protects stored codes. Default: secret.key in the data folder.",
+            values.secret_key,
+            has_flag=False,
+            may_hold_a_secret=True,
+        ),
+    ]
     """Empty means the key file in the data folder."""
-    log_level: str = setting(
-        "Lowest level to log: debug, info, warning, error.", values.one_of("debug", "info", "warning", "error"), "info"
-    )
-    log_format: str = setting(
-        "Format of the log: text, json, or auto for text on a terminal.", values.one_of("auto", "text", "json"), "auto"
-    )
-    access_log: bool = setting("Log every HTTP request: on or off.", values.switch, "off")
-    tracing: bool = setting("Send traces by OpenTelemetry: on or off.", values.switch, "off")
-    max_clocks_per_user: int = setting("Maximum live clocks per user; 0 for no limit.", values.count, "10000")
-    max_bytes_per_user: int = setting(
-        "Maximum stored bytes of a user's live clocks; 0 for no limit.", values.count, "268435456"
-    )
-    allowed_hosts: Sequence[str] = setting(
-        "Accepted Host names, separated by commas. Default on loopback: loopback names and the public URL's host; "
-        "elsewhere with the outbox: also IP addresses; otherwise any name.",
-        values.hosts,
-    )
+    log_level: Annotated[
+        str,
+        Setting(
+            "Lowest level to log: debug, info, warning, error.",
+            values.one_of("debug", "info", "warning", "error"),
+            "info",
+        ),
+    ]
+    log_format: Annotated[
+        str,
+        Setting(
+            "Format of the log: text, json, or auto for text on a terminal.",
+            values.one_of("auto", "text", "json"),
+            "auto",
+        ),
+    ]
+    access_log: Annotated[bool, Setting("Log every HTTP request: on or off.", values.switch, "off")]
+    tracing: Annotated[bool, Setting("Send traces by OpenTelemetry: on or off.", values.switch, "off")]
+    max_clocks_per_user: Annotated[int, Setting("Maximum live clocks per user; 0 for no limit.", values.count, "10000")]
+    max_bytes_per_user: Annotated[
+        int, Setting("Maximum stored bytes of a user's live clocks; 0 for no limit.", values.count, "268435456")
+    ]
+    allowed_hosts: Annotated[
+        Sequence[str],
+        Setting(
+            "Accepted Host names, separated by commas. Default on loopback: loopback names and the public URL's host; "
+            "elsewhere with the outbox: also IP addresses; otherwise any name.",
+            values.hosts,
+        ),
+    ]
     """Empty means any name, unless the server listens on loopback or has an outbox. See `HostCheck`."""
-    trusted_proxies: Sequence[Network] = setting(
-        "Proxies whose X-Forwarded-For is trusted: IP addresses or networks, separated by commas.", values.networks
-    )
-    cors_origins: Sequence[str] = setting(
-        "Origins that may call the API from a browser, separated by commas.", values.origins
-    )
-    resend_seconds: int = setting("Minimum seconds between two emails to one address.", values.between(1, 3600), "60")
-    sends_per_hour: int = setting(
-        "Maximum emails per hour to one address; a sign-in resets the count; 0 for no limit.", values.count, "30"
-    )
-    sends_per_hour_per_network: int = setting(
-        "Maximum emails per hour to one address from one client network; a sign-in resets the count; 0 for no limit.",
-        values.count,
-        "10",
-    )
-    test_codes: Mapping[str, str] = setting(
-        "Fixed codes for addresses in reserved domains, such as app.test=123456, separated by commas.",
-        values.test_codes,
-        has_flag=False,
-        may_hold_a_secret=True,
-    )
+    trusted_proxies: Annotated[
+        Sequence[Network],
+        Setting(
+            "Proxies whose X-Forwarded-For is trusted: IP addresses or networks, separated by commas.", values.networks
+        ),
+    ]
+    cors_origins: Annotated[
+        Sequence[str], Setting("Origins that may call the API from a browser, separated by commas.", values.origins)
+    ]
+    resend_seconds: Annotated[
+        int, Setting("Minimum seconds between two emails to one address.", values.between(1, 3600), "60")
+    ]
+    sends_per_hour: Annotated[
+        int,
+        Setting(
+            "Maximum emails per hour to one address; a sign-in resets the count; 0 for no limit.", values.count, "30"
+        ),
+    ]
+    sends_per_hour_per_network: Annotated[
+        int,
+        Setting(
+            "Maximum emails per hour to one address from one client network; a sign-in resets the count; "
+            "0 for no limit.",
+            values.count,
+            "10",
+        ),
+    ]
+    test_codes: Annotated[
+        Mapping[str, str],
+        Setting(
+            "Fixed codes for addresses in reserved domains, such as app.test=123456, separated by commas.",
+            values.test_codes,
+            has_flag=False,
+            may_hold_a_secret=True,
+        ),
+    ]
     """By domain."""
-    client_burst: int = setting(
-        "Sign-in calls that a client address may make in a burst; 0 for no limit.", values.count, "300"
-    )
-    client_refill: float = setting(
-        "Sign-in calls per second that a client address may sustain; 0 for no limit.", values.rate, "5"
-    )
-    max_connections: int = setting("Maximum open connections per process.", values.between(1, 1_000_000), "5000")
-    max_in_flight: int = setting("Maximum concurrent calls per process.", values.between(1, 1_000_000), "512")
-    keep_alive_seconds: int = setting("Seconds until an idle connection is closed.", values.between(1, 3600), "75")
-    drain_seconds: int = setting("Seconds to keep serving after SIGTERM.", values.between(0, 3600), "0")
-    metrics_port: int | None = setting(
-        "Port of the metrics for Prometheus. Default: no metrics.", lambda value: values.port(value) if value else None
-    )
+    client_burst: Annotated[
+        int, Setting("Sign-in calls that a client address may make in a burst; 0 for no limit.", values.count, "300")
+    ]
+    client_refill: Annotated[
+        float, Setting("Sign-in calls per second that a client address may sustain; 0 for no limit.", values.rate, "5")
+    ]
+    max_connections: Annotated[
+        int, Setting("Maximum open connections per process.", values.between(1, 1_000_000), "5000")
+    ]
+    max_in_flight: Annotated[int, Setting("Maximum concurrent calls per process.", values.between(1, 1_000_000), "512")]
+    keep_alive_seconds: Annotated[
+        int, Setting("Seconds until an idle connection is closed.", values.between(1, 3600), "75")
+    ]
+    drain_seconds: Annotated[int, Setting("Seconds to keep serving after SIGTERM.", values.between(0, 3600), "0")]
+    metrics_port: Annotated[
+        int | None,
+        Setting(
+            "Port of the metrics for Prometheus. Default: no metrics.",
+            lambda value: values.port(value) if value else None,
+        ),
+    ]
     """None means no metrics."""
-    metrics_host: str = setting("Address to serve the metrics on.", values.text, "127.0.0.1")
+    metrics_host: Annotated[str, Setting("Address to serve the metrics on.", values.text, "127.0.0.1")]
 
 
 SETTINGS: Final[Sequence[Setting]] = [
     replace(declared, name=name)
-    for name, declared in zip(Settings.__struct_fields__, Settings.__struct_defaults__, strict=True)
+    for name, hint in get_type_hints(Settings, include_extras=True).items()
+    for declared in hint.__metadata__
 ]
 
 
@@ -226,16 +272,3 @@ def exposure_reason(settings: Settings) -> str:
         return f"when TICKOVER_PUBLIC_URL names another host ({public_host})"
     foreign = [name for name in settings.allowed_hosts if not is_loopback(name)]
     return f"when TICKOVER_ALLOWED_HOSTS names another host ({foreign[0]})" if foreign else ""
-
-
-def is_loopback(host: str) -> bool:
-    return ipaddress.ip_address(host).is_loopback if is_address(host) else host == "localhost"
-
-
-def is_address(host: str) -> bool:
-    """Return whether the host is an IP address, not a name."""
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True

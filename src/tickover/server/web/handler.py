@@ -20,10 +20,10 @@ from tickover.server.bank.bank import BankRequest
 from tickover.server.bank.routes import BankRoutes
 from tickover.server.http1.messages import SAFE_HEADERS, Header, Request, RequestError, Response, text_response
 from tickover.server.logs import Log
-from tickover.server.networks import ClientNetworks, host_name
+from tickover.server.networks import ClientNetworks, host_name, is_address, is_loopback
 from tickover.server.rpc.dispatch import CallResponse, Context, Dispatcher, error_response
 from tickover.server.rpc.reasons import REASONS
-from tickover.server.settings import OUTBOX, Settings, is_address, is_loopback
+from tickover.server.settings import OUTBOX, Settings
 from tickover.server.sign_in import tokens
 from tickover.server.web.pages import Site
 

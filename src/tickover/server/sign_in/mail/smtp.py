@@ -9,7 +9,8 @@ from aiosmtplib import SMTP, SMTPException, SMTPNotSupported, SMTPResponseExcept
 
 from tickover.api.limits import MAIL_TIMEOUT
 from tickover.server.logs import Log
-from tickover.server.settings import SettingError, is_loopback
+from tickover.server.networks import is_loopback
+from tickover.server.settings import SettingError
 from tickover.server.sign_in.mail.composer import Composer
 from tickover.server.sign_in.mail.mailer import Email, MailOutcomeUnknown, MailRejected
 
