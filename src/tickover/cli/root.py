@@ -66,7 +66,6 @@ class LazyGroup(click.Group):
         "migrate": ("commands.serve:migrate", "Migrate the database to the current schema."),
         "doctor": ("commands.serve:doctor", "Check everything that the server needs."),
         "users": ("root:users", "List, show and delete users in the database."),
-        "copy": ("commands.serve:copy", "Copy all data from one database to another."),
         "completion": ("root:completion", "Print a shell completion script."),
     },
 )

@@ -37,13 +37,9 @@ def test_database_commands_print_json(offline_shell: Shell, tmp_path: Path) -> N
         result = offline_shell(*arguments, "--json")
         return result.json, result.err
 
-    one, other = (f"sqlite:///{tmp_path}/{name}.db" for name in ("one", "other"))
+    url = f"sqlite:///{tmp_path}/one.db"
     version = len(migrations("sqlite"))
-    assert run_json("migrate", "--database-url", one) == ({"database": one, "schemaVersion": version}, "")
-    copied, _ = run_json("copy", one, other)
-    assert copied["equal"] is True
-    assert {"clocks", "schedules"} <= {table["table"] for table in copied["tables"]}
-    assert {(table["rows"], len(table["sha256"])) for table in copied["tables"]} == {(0, 64)}
+    assert run_json("migrate", "--database-url", url) == ({"database": url, "schemaVersion": version}, "")
 
 
 def test_database_commands_name_the_database(offline_shell: Shell, tmp_path: Path) -> None:
@@ -60,15 +56,13 @@ def test_database_commands_name_the_database(offline_shell: Shell, tmp_path: Pat
     assert run_text("migrate")[1] == f"The database {url} is up to date: schema version {version}.\n"
 
 
-def test_password_on_a_command_line_prints_a_warning(offline_shell: Shell, tmp_path: Path) -> None:
+def test_password_on_a_command_line_prints_a_warning(offline_shell: Shell) -> None:
     url = "postgresql://ana:pw@127.0.0.1:9/t"
     warning = "Warning: other users of this machine can read the password in "
     flag = offline_shell("migrate", "--database-url", url)
     assert flag.err.splitlines()[0] == (
         f"{warning}--database-url. Set TICKOVER_DATABASE_URL or TICKOVER_DATABASE_URL_FILE instead."
     )
-    argument = offline_shell("copy", f"sqlite:///{tmp_path}/t.db", url)
-    assert argument.err.splitlines()[0] == f"{warning}TARGET_URL. Set PGPASSWORD instead."
     variable = offline_shell("migrate", TICKOVER_DATABASE_URL=url)
     assert "Warning" not in variable.err
 
@@ -81,7 +75,7 @@ from tickover.cli.root import run
 codes = [int(run(command.split())) for command in sys.argv[1:]]
 print(codes, file=sys.stderr)
 """
-COMMANDS_OF_THE_SERVER = ["serve", "migrate", "copy sqlite:///a.db sqlite:///b.db", "doctor"]
+COMMANDS_OF_THE_SERVER = ["serve", "migrate", "doctor"]
 OTHER_COMMANDS = ["--help", "scenarios", "clock list --help", "serve --help"]
 
 
@@ -93,6 +87,6 @@ def test_only_commands_of_the_server_need_its_packages(offline_shell: Shell, tmp
         cwd=tmp_path, env=offline_shell.environment(), capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     missing = ["tickover: The server isn't installed.", "  Install it from a checkout: pip install 'PATH[server]'"]
-    assert result.stderr.splitlines() == missing * len(COMMANDS_OF_THE_SERVER) + ["[2, 2, 2, 2, 0, 0, 0, 0]"]
+    assert result.stderr.splitlines() == missing * len(COMMANDS_OF_THE_SERVER) + ["[2, 2, 2, 0, 0, 0, 0]"]
     assert result.stdout.startswith("Usage: ")
     assert list(tmp_path.glob("*.db")) == []

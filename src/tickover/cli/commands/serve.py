@@ -1,4 +1,4 @@
-"""The commands of an operator: `tickover serve`, `migrate`, `doctor` and `copy`."""
+"""The commands of an operator: `tickover serve`, `migrate` and `doctor`."""
 
 import asyncio
 import os
@@ -14,7 +14,6 @@ from tickover.cli.database import (
     is_missing_file,
     read_server_settings,
     translate_errors,
-    warn_of_passwords,
 )
 from tickover.cli.errors import Exit
 from tickover.cli.options import LocalCommand
@@ -121,31 +120,3 @@ def doctor(session: Session, /, **flags: Any) -> None:
     if session.output.wants_json:
         session.output.write_json({"ok": not has_error, "checks": found})
     click.get_current_context().exit(Exit.VIOLATED if has_error else Exit.DONE)
-
-
-@click.command(cls=LocalCommand)
-@click.argument("source_url")
-@click.argument("target_url")
-def copy(session: Session, source_url: str, target_url: str) -> None:
-    """Copy all data from one database to another.
-
-    SOURCE_URL and TARGET_URL have the form of TICKOVER_DATABASE_URL.
-
-    The target must be empty. Stop the servers that use the databases first. The command doesn't check this, and the
-    copy misses changes that a server makes afterwards. At the end it reads the copy again and compares it. If the
-    command fails or is interrupted, the target stays empty.
-    """
-    warn_of_passwords(session, {"SOURCE_URL": source_url, "TARGET_URL": target_url}, "Set PGPASSWORD instead.")
-    with translate_errors():
-        from tickover.server.storage.admin.copy import copy as copy_database
-
-        with click.progressbar(length=0, file=sys.stderr, width=30, show_pos=True) as bar:
-
-            def report(step: str, done: int, total: int) -> None:
-                bar.length, bar.label = total, f"{step:24}"
-                bar.update(done - bar.pos)
-
-            copied = asyncio.run(copy_database(source_url, target_url, report))
-    lines = [f"{table.table:16} {table.rows:>10} rows   sha256 {table.checksum[:16]}" for table in copied]
-    tables = [{"table": table.table, "rows": table.rows, "sha256": table.checksum} for table in copied]
-    session.output.write({"equal": True, "tables": tables}, *lines, "Both databases are equal.")
