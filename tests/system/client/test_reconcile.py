@@ -1,7 +1,8 @@
 """`reconcile` compares the books of an app with what the bank showed."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from io import StringIO
@@ -25,12 +26,12 @@ def clock(client: Tickover) -> Clock:
     return created
 
 
-def select(row_factory: Any = None, query: str = "SELECT * FROM payments") -> sqlite3.Cursor:
-    database = sqlite3.connect(":memory:")
-    database.execute("CREATE TABLE payments (at TEXT, amount REAL, name TEXT, id TEXT)")
-    database.executemany("INSERT INTO payments VALUES (?, ?, ?, ?)", ROWS)
-    database.row_factory = row_factory
-    return database.execute(query)
+@pytest.fixture
+def database() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:")) as opened:
+        opened.execute("CREATE TABLE payments (at TEXT, amount REAL, name TEXT, id TEXT)")
+        opened.executemany("INSERT INTO payments VALUES (?, ?, ?, ?)", ROWS)
+        yield opened
 
 
 def csv_file(folder: Path) -> Path:
@@ -49,14 +50,26 @@ def csv_file(folder: Path) -> Path:
         lambda _: CSV.removeprefix("\ufeff"),
         csv_file,
         lambda _: StringIO(CSV.removeprefix("\ufeff")),
-        lambda _: select(),
-        lambda _: select(sqlite3.Row),
-        lambda _: select(sqlite3.Row).fetchall(),
-        lambda _: select(lambda cursor, row: dict(zip((one[0] for one in cursor.description), row, strict=True))),
     ],
 )
-def test_books_can_be_rows_csv_or_a_cursor(clock: Clock, tmp_path: Path, books: Callable[[Path], Any]) -> None:
+def test_books_can_be_rows_or_csv(clock: Clock, tmp_path: Path, books: Callable[[Path], Any]) -> None:
     assert clock.reconcile(books(tmp_path), balance=Decimal("2799.90")).ok
+
+
+@pytest.mark.parametrize(
+    "row_factory",
+    [
+        None,
+        sqlite3.Row,
+        lambda cursor, row: dict(zip((one[0] for one in cursor.description), row, strict=True)),
+    ],
+)
+def test_books_can_be_a_cursor_or_its_rows(clock: Clock, database: sqlite3.Connection, row_factory: Any) -> None:
+    database.row_factory = row_factory
+    assert clock.reconcile(database.execute("SELECT * FROM payments"), balance=Decimal("2799.90")).ok
+    if row_factory is not None:
+        rows = database.execute("SELECT * FROM payments").fetchall()
+        assert clock.reconcile(rows, balance=Decimal("2799.90")).ok
 
 
 @pytest.mark.parametrize(
@@ -75,13 +88,23 @@ def test_books_can_be_rows_csv_or_a_cursor(clock: Clock, tmp_path: Path, books: 
         ([{"at": datetime(2027, 1, 3), "amount": 1}], "row 1: 2027-01-03T00:00:00 has no time zone"),  # noqa: DTZ001
         ([{"at": None, "amount": 1}], "row 1: invalid time None"),
         ([("2027-01-03", 1)], "row 1: tuple has no column names"),
-        (select(query="CREATE TABLE other (id)"), "the cursor has no rows"),
-        (select(query="SELECT amount, at, 1 AS cents FROM payments"), "row 1: unknown column 'cents'"),
     ],
 )
 def test_invalid_books_are_rejected(clock: Clock, books: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         clock.reconcile(books)
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("CREATE TABLE other (id)", "the cursor has no rows"),
+        ("SELECT amount, at, 1 AS cents FROM payments", "row 1: unknown column 'cents'"),
+    ],
+)
+def test_invalid_cursor_is_rejected(clock: Clock, database: sqlite3.Connection, query: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        clock.reconcile(database.execute(query))
 
 
 def test_other_balance_is_a_difference(clock: Clock) -> None:
