@@ -39,8 +39,7 @@ class Accepted(NamedTuple):
 class MailServer:
     """Records commands in `said` and accepted emails in `emails`.
 
-    `instead` maps commands to alternative behaviour. END_OF_DATA is the dot after an email, and `MAIL again` is a MAIL
-    on a reused connection.
+    `instead` maps commands to alternative behaviour. END_OF_DATA is the dot after an email.
     """
 
     END_OF_DATA = "."
@@ -88,7 +87,6 @@ class _Conversation(SMTP):
             **options,
         )
         self._server = server
-        self._had_mail = False
         server.connections.append(self)
 
     async def _handle_client(self) -> None:
@@ -103,11 +101,7 @@ class _Conversation(SMTP):
         await self._hear("AUTH", arg, super().smtp_AUTH)
 
     async def smtp_MAIL(self, arg: str | None) -> None:
-        again, self._had_mail = self._had_mail, True
-        if again and (misbehave := self._server.instead.get("MAIL again")):
-            await misbehave(self)
-        else:
-            await self._hear("MAIL", arg, super().smtp_MAIL)
+        await self._hear("MAIL", arg, super().smtp_MAIL)
 
     async def smtp_RCPT(self, arg: str | None) -> None:
         await self._hear("RCPT", arg, super().smtp_RCPT)

@@ -198,7 +198,6 @@ class TickoverServer:
     async def close(self) -> None:
         await self._isolated_process.close()
         await self._store.close()
-        await self._mailer.close()
         self._listeners.close()
         if self._tracing is not None:
             await asyncio.to_thread(self._tracing.close)

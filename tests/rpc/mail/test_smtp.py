@@ -43,7 +43,7 @@ async def test_email_arrives_completely(server: MailServer, mailer: SmtpMailer, 
     assert arrived.message["Subject"] == "012345 is your Tickover code"
     assert "012345" in arrived.text()
     assert "012345" in arrived.text("html")
-    assert server.said[1:] == ["MAIL FROM:<tickover@example.test>", "RCPT TO:<ana@example.test>", "DATA"]
+    assert server.said[1:] == ["MAIL FROM:<tickover@example.test>", "RCPT TO:<ana@example.test>", "DATA", "QUIT"]
     assert logged.lines == []
 
 
@@ -51,35 +51,6 @@ async def test_check_connects_and_sends_nothing(server: MailServer, mailer: Smtp
     await mailer.check()
     assert server.said[1:] == ["MAIL FROM:<tickover@example.test>", "QUIT"]
     assert server.emails == []
-
-
-# Connections
-
-
-async def test_connection_is_reused(server: MailServer, mailer: SmtpMailer) -> None:
-    for number in range(3):
-        await mailer.deliver(make_email(secret=f"{number:06}"))
-    assert [arrived.code for arrived in server.emails] == ["000000", "000001", "000002"]
-    assert len(server.connections) == 1
-    assert [said.split()[0] for said in server.said] == ["EHLO", *(["MAIL", "RCPT", "DATA"] * 3)]
-
-
-@pytest.mark.parametrize(
-    "misbehaviour",
-    [
-        pytest.param(hang_up, id="closed"),
-        pytest.param(reply_with("421 closing"), id="closing"),
-        pytest.param(reply_with("451 too many emails on this connection"), id="limit of the connection"),
-    ],
-)
-async def test_closed_connection_is_replaced(
-    server: MailServer, mailer: SmtpMailer, misbehaviour: Misbehaviour
-) -> None:
-    await mailer.deliver(make_email(secret="000001"))
-    server.instead["MAIL again"] = misbehaviour
-    await mailer.deliver(make_email(secret="000002"))
-    assert [arrived.code for arrived in server.emails] == ["000001", "000002"]
-    assert len(server.connections) == 2
 
 
 async def test_concurrent_emails_reach_their_own_addresses(server: MailServer, mailer: SmtpMailer) -> None:

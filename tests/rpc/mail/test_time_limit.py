@@ -38,9 +38,6 @@ class _Scene:
     def deliver(self) -> "asyncio.Task[None]":
         return asyncio.create_task(self._mailer.deliver(make_email()))
 
-    def close(self) -> "asyncio.Task[None]":
-        return asyncio.create_task(self._mailer.close())
-
     async def pass_time(self, seconds: float) -> None:
         """Advance the time, and run all timers that are due."""
         self._loop.passed += seconds
@@ -79,11 +76,6 @@ def test_silent_server_times_out_after_ten_seconds(command: str, outcome: type[E
         await scene.pass_time(0.01)
         assert delivery.done()
         assert isinstance(delivery.exception(), outcome)
-        # The late response must not be read as one to the next email.
-        scene.server.instead.clear()
-        silence.over.set()
-        await scene.deliver()
-        assert len(scene.server.connections) == 2
 
     _play(act, logged)
 
@@ -109,31 +101,14 @@ def test_timeout_covers_all_steps(logged: LogCapture) -> None:
     _play(act, logged)
 
 
-def test_idle_connection_closes_after_fifteen_seconds(logged: LogCapture) -> None:
+def test_server_that_ignores_the_end_delays_an_accepted_email_by_one_second(logged: LogCapture) -> None:
     async def act(scene: _Scene) -> None:
-        await scene.deliver()
-        for _ in range(3):  # The time counts from the last use.
-            await scene.pass_time(14.9)
-            await scene.deliver()
-        assert len(scene.server.connections) == 1
-        await scene.pass_time(15.1)
-        await scene.deliver()
-        assert len(scene.server.connections) == 2
-
-    _play(act, logged)
-
-
-def test_dead_connections_delay_an_email_by_one_second(logged: LogCapture) -> None:
-    async def act(scene: _Scene) -> None:
-        await asyncio.gather(*(scene.deliver() for _ in range(3)))
-        assert len(scene.server.connections) == 3
-        silence = Silence()
-        scene.server.instead["MAIL again"] = silence
+        silence = Silence("221 bye")
+        scene.server.instead["QUIT"] = silence
         delivery = scene.deliver()
         await silence.begins(delivery)
         await scene.pass_time(1)
         await delivery
-        assert len(scene.server.connections) == 4
-        assert len(scene.server.emails) == 4
+        assert len(scene.server.emails) == 1
 
     _play(act, logged)

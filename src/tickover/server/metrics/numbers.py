@@ -179,9 +179,6 @@ class MeasuredMailer:
         finally:
             self._recorder.record_email(outcome, time() - began)
 
-    async def close(self) -> None:
-        await self._mailer.close()
-
 
 def cause_of(failure: BaseException) -> str:
     """Return the kind of a database failure: one of CAUSES."""

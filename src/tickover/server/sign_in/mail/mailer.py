@@ -41,6 +41,3 @@ class Mailer(Protocol):
 
     async def deliver(self, email: Email) -> None:
         """Return when the email is accepted; otherwise raise MailRejected or MailOutcomeUnknown."""
-
-    async def close(self) -> None:
-        """Close all connections."""

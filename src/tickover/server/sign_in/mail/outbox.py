@@ -72,9 +72,6 @@ class Outbox:
         finally:
             temporary.unlink(missing_ok=True)
 
-    async def close(self) -> None:
-        """Do nothing: the outbox keeps no file open."""
-
 
 def _next_number(folder: Path) -> int:
     """Return a number greater than all earlier ones, across processes and restarts.

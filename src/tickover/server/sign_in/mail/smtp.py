@@ -1,8 +1,8 @@
-"""Sends emails by SMTP, with a time limit for each email, over connections that are reused."""
+"""Sends emails by SMTP, with a time limit for each email, over a connection of its own."""
 
 import asyncio
 import re
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from urllib.parse import unquote, urlsplit
 
 from aiosmtplib import SMTP, SMTPException, SMTPNotSupported, SMTPResponseException
@@ -15,8 +15,7 @@ from tickover.server.sign_in.mail.composer import Composer
 from tickover.server.sign_in.mail.mailer import Email, MailOutcomeUnknown, MailRejected
 
 _TIMEOUT_SECONDS = MAIL_TIMEOUT.total_seconds()
-_REUSE_TIMEOUT_SECONDS = 1.0
-_IDLE_SECONDS = 15.0
+_QUIT_SECONDS = 1.0
 _CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -41,16 +40,16 @@ class SmtpMailer:
         self._uses_implicit_tls = parts.scheme == "smtps"
         self._composer = composer
         self._log = log
-        self._idle: dict[SMTP, asyncio.TimerHandle] = {}
 
     async def deliver(self, email: Email) -> None:
         _check_recipient(email.to)
         # Until DATA begins, an interrupted conversation means that the email was not accepted.
         if_interrupted: type[Exception] = MailRejected
-        with ExitStack() as on_failure:
+        with closing(self._new_connection()) as connection:
             try:
                 async with asyncio.timeout(_TIMEOUT_SECONDS):
-                    connection = await self._start_email(email, on_failure)
+                    await self._connect(connection, email.to)
+                    await _send_command(connection, b"RCPT TO:<%b>" % email.to.encode())
                     if_interrupted = MailOutcomeUnknown
                     await connection.data(self._composer.compose(email))
             except SMTPResponseException as response:
@@ -60,8 +59,7 @@ class SmtpMailer:
             except (SMTPException, OSError) as error:
                 self._log.warning("the mail server doesn't respond", **_describe(error))
                 raise if_interrupted from error
-            on_failure.pop_all()
-            self._release(connection)
+            await _quit(connection)
 
     async def check(self) -> None:
         """Connect, sign in and send the sender as for an email, but send none.
@@ -73,57 +71,15 @@ class SmtpMailer:
                 await self._connect(connection)
             await _quit(connection)
 
-    async def _start_email(self, email: Email, on_failure: ExitStack) -> SMTP:
-        """Send sender and recipient on an idle or a new connection, and return the connection."""
-        if self._idle:
-            connection = self._take_idle()
-            on_failure.callback(connection.close)
-            try:
-                async with asyncio.timeout(_REUSE_TIMEOUT_SECONDS):
-                    await self._send_sender(connection, email.to)
-            except (SMTPException, OSError):
-                connection.close()
-                # The other idle connections are probably dead too.
-                while self._idle:
-                    self._take_idle().close()
-            else:
-                await self._send_recipient(connection, email)
-                return connection
-        connection = self._new_connection()
-        on_failure.callback(connection.close)
-        await self._connect(connection, email.to)
-        await self._send_recipient(connection, email)
-        return connection
-
     async def _connect(self, connection: SMTP, recipient: str = "") -> None:
         """Connect, sign in, and send the sender."""
         await connection.connect()
         if connection.is_ehlo_or_helo_needed:
             await connection.ehlo()
-        await self._send_sender(connection, recipient)
-
-    def _release(self, connection: SMTP) -> None:
-        """Keep the connection for the next email for a short time. Mail servers limit open connections."""
-        self._idle[connection] = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._close_idle, connection)
-
-    def _close_idle(self, connection: SMTP) -> None:
-        del self._idle[connection]
-        connection.close()
-
-    def _take_idle(self) -> SMTP:
-        """Return the idle connection that was used last."""
-        connection, timer = self._idle.popitem()
-        timer.cancel()
-        return connection
-
-    async def _send_sender(self, connection: SMTP, recipient: str) -> None:
         parameters = [] if recipient.isascii() else [b"SMTPUTF8"]
         if parameters and not connection.supports_extension("smtputf8"):
             raise SMTPNotSupported("the server accepts ASCII addresses only")
         await _send_command(connection, b"MAIL FROM:<%b>" % self._composer.sender_address.encode(), *parameters)
-
-    async def _send_recipient(self, connection: SMTP, email: Email) -> None:
-        await _send_command(connection, b"RCPT TO:<%b>" % email.to.encode())
 
     def _new_connection(self) -> SMTP:
         # A password is never sent without TLS, except to loopback. Without a password, TLS is optional.
@@ -137,10 +93,6 @@ class SmtpMailer:
             start_tls=True if needs_tls else None,
             timeout=_TIMEOUT_SECONDS,
         )
-
-    async def close(self) -> None:
-        connections = [self._take_idle() for _ in range(len(self._idle))]
-        await asyncio.gather(*(_quit(connection) for connection in connections))
 
 
 def _describe(error: Exception) -> dict[str, str]:
@@ -169,5 +121,4 @@ async def _send_command(connection: SMTP, *command: bytes) -> None:
 
 async def _quit(connection: SMTP) -> None:
     with suppress(SMTPException, OSError):
-        await connection.quit(timeout=_REUSE_TIMEOUT_SECONDS)
-    connection.close()
+        await connection.quit(timeout=_QUIT_SECONDS)
