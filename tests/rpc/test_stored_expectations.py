@@ -77,6 +77,18 @@ async def test_check_without_expectations_checks_the_stored_ones(world: World, t
     assert await world.faults(CHECK, {"id": id, "until": AT}, token) == {"until": "range"}
 
 
+async def test_messages_are_the_same_for_stored_and_given_expectations(world: World, token: str) -> None:
+    total = {"type": "INCOME", "currency": "EUR", "per": "ALL", "atMost": 1e2}
+    expectations = [{"balance": {"currency": "EUR", "atLeast": -1e2, "atMost": -1e2}}, {"total": total}]
+    id = (await world.create(token, **SCHEDULE, expectations=expectations))["id"]
+    for given in ({}, {"expectations": expectations}):
+        results = (await world.result(CHECK, {"id": id, **given}, token))["results"]
+        assert [each["violation"]["message"] for each in results] == [
+            "The EUR balance is 0, above -100.",
+            "Income in EUR in total: 2800, above 100.",
+        ]
+
+
 async def test_check_without_any_expectations_is_rejected(world: World, token: str) -> None:
     id = (await world.create(token, **SCHEDULE))["id"]
     assert await world.faults(CHECK, {"id": id}, token) == {"expectations": "required"}

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import UNSET, UnsetType, json
 
 from tickover.api import timestamps
+from tickover.api.arguments import int_if_whole
 from tickover.api.errors import Fault, truncate
 from tickover.api.expectations import (
     BalanceExpectationEntry,
@@ -224,4 +225,4 @@ class Check:
 
 
 def _text(amount: Amount) -> str:
-    return json.encode(amount).decode()
+    return json.encode(int_if_whole(amount)).decode()
