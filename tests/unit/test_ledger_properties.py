@@ -21,8 +21,16 @@ from tickover.server.schedule.ledger import Ledger, balances
 from tickover.server.schedule.schedule import Expectation, decode_stored, encode_schedule, encode_stored
 from tickover.server.schedule.totals import Totals
 
-START = datetime(2027, 1, 30, 23, 59, 59, 999_999, tzinfo=UTC)
-KEY = ids.uuid7(START, bytes(range(10)))
+STARTS = (
+    # A day, a week and a month begin.
+    datetime(2027, 2, 1, tzinfo=UTC),
+    # A day and a month, or only a day.
+    datetime(2027, 1, 1, tzinfo=UTC),
+    datetime(2027, 1, 30, tzinfo=UTC),
+    datetime(2027, 2, 1, 0, 0, 0, 1, tzinfo=UTC),
+    datetime(2027, 1, 30, 23, 59, 59, 999_999, tzinfo=UTC),
+)
+KEY = ids.uuid7(STARTS[0], bytes(range(10)))
 MICROSECOND = timedelta(microseconds=1)
 DAY = timedelta(days=1)
 AMOUNTS = (1, 2, 3, 40, 40, 0.1, 0.2, 0.3, 12.34, 1e-7, 5e-324, 1_000_000_000, 0.001)
@@ -38,10 +46,14 @@ class Dice(Random):
 
     amounts: Sequence[float] = AMOUNTS
 
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.start = STARTS[seed % len(STARTS)]
+
     def instant(self) -> Instant:
         """Return an instant near the end of a day, week or month."""
         days, micros = self.choice((0, 0, 1, 2, 3, 8, 9, 28, 29, 60)), self.choice((-1, 0, 1))
-        return max(START, START + days * DAY + micros * MICROSECOND)
+        return max(self.start, self.start + days * DAY + micros * MICROSECOND)
 
     def currency(self) -> str:
         return self.choice(("EUR", "EUR", "USD"))
@@ -88,14 +100,14 @@ class Dice(Random):
         # Equal amounts lead to equal balances.
         self.amounts = self.choice((AMOUNTS, (40,)))
         transactions = [self.transaction() for _ in range(self.randrange(12))]
-        params = NewClock(START, transactions, [self.goal() for _ in range(self.randrange(3))])
+        params = NewClock(self.start, transactions, [self.goal() for _ in range(self.randrange(3))])
         if self.random() < 0.5:
             params = self.with_accounts(params)
-        clock = clocks.new_clock(KEY, params, START)
+        clock = clocks.new_clock(KEY, params, self.start)
         opening = {currency: self.choice(BOUNDS) for currency in ("EUR", "CHF") if self.random() < 0.5}
         ledger = Ledger(decode_stored(encode_stored(encode_schedule(clock, params))))
         assert not list(ledger.build()), "few items take one step"
-        return Model(KEY.hex(), START, params, opening), ledger
+        return Model(KEY.hex(), self.start, params, opening), ledger
 
 
 def test_balances_equal_the_model() -> None:
@@ -103,7 +115,7 @@ def test_balances_equal_the_model() -> None:
         dice = Dice(seed)
         model, ledger = dice.ledger()
         at = dice.instant()
-        assert balances(ledger, START, at, ledger.opening_balances(model.opening)) == model.balances(at), seed
+        assert balances(ledger, dice.start, at, ledger.opening_balances(model.opening)) == model.balances(at), seed
 
 
 def test_pages_of_events_equal_the_model() -> None:
@@ -142,7 +154,7 @@ def test_balance_expectations_equal_the_model() -> None:
         bounds = dice.bound(*BOUNDS), dice.bound(*BOUNDS), dice.bound(low), dice.bound(high)
         account: Any = dice.choice((UNSET, *ACCOUNTS)) if ledger.accounts else UNSET
         expected = BalanceExpectationEntry(dice.currency() if account is UNSET else UNSET, *bounds, account)
-        check = Check(ledger, Totals(ledger), START, until, ledger.opening_balances(model.opening))
+        check = Check(ledger, Totals(ledger), dice.start, until, ledger.opening_balances(model.opening))
         violation = check.run(Expectation(balance=expected))
         outcome = violation and (violation.at, violation.actual, violation.item_ids)
         assert outcome == model.check_balance(expected, until), seed
@@ -150,9 +162,10 @@ def test_balance_expectations_equal_the_model() -> None:
 
 def test_balances_that_hold_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expectations, "first_beyond", pytest.fail)
-    _, ledger = Dice(1).ledger()
+    dice = Dice(1)
+    _, ledger = dice.ledger()
     expected = BalanceExpectationEntry[Any]("EUR", -(10**12), 10**12)
-    assert Check(ledger, Totals(ledger), START, START + 60 * DAY, {}).run(Expectation(balance=expected)) is None
+    assert Check(ledger, Totals(ledger), dice.start, dice.start + 60 * DAY, {}).run(Expectation(balance=expected)) is None
 
 
 def test_total_expectations_equal_the_model() -> None:
@@ -163,7 +176,7 @@ def test_total_expectations_equal_the_model() -> None:
         per: Any = dice.choice(("DAY", "WEEK", "MONTH", "ALL"))
         bounds = dice.bound(0, 1e-9, 0.3, 12, 40), dice.bound(0, 0.3, 12.34, 40, 1e13)
         expected = TotalExpectationEntry(dice.type(), dice.currency(), per, dice.category(), *bounds)
-        violation = Check(ledger, Totals(ledger), START, until, {}).run(Expectation(total=expected))
+        violation = Check(ledger, Totals(ledger), dice.start, until, {}).run(Expectation(total=expected))
         outcome = violation and (violation.at, violation.actual, violation.item_ids)
         assert outcome == model.check_total(expected, until), seed
 
@@ -173,9 +186,9 @@ def test_ledger_of_many_items_is_built_in_steps_and_equals_the_model() -> None:
     dice.amounts = AMOUNTS
     currencies = [f"A{first}{second}" for first in "ABCDEFGHIJ" for second in "ABCDEFGHIJ"]
     transactions = [msgspec.structs.replace(dice.transaction(), currency=currencies[n % 100]) for n in range(1_000)]
-    params = NewClock(START, transactions)
-    schedule = encode_schedule(clocks.new_clock(KEY, params, START), params)
+    params = NewClock(dice.start, transactions)
+    schedule = encode_schedule(clocks.new_clock(KEY, params, dice.start), params)
     ledger = Ledger(schedule)
     assert len(list(ledger.build())) > 4
     at = dice.instant()
-    assert balances(ledger, START, at, {}) == Model(KEY.hex(), START, params, {}).balances(at)
+    assert balances(ledger, dice.start, at, {}) == Model(KEY.hex(), dice.start, params, {}).balances(at)
