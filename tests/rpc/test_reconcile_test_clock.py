@@ -124,6 +124,10 @@ async def test_pending_payments_may_be_in_the_books(world: World, token: str) ->
     # The bank withdraws it when the payment is booked.
     assert await found(pending, day=7) == ["missing", "unexpected"]
     assert await found(booked, day=7) == []
+    # An app that keeps it has the payment twice.
+    for kept in (pending, {**pending, "id": "x"}, {**pending, "name": "Fuel", "amount": -60}):
+        assert await found(kept, booked, day=7) == await found(booked, kept, day=7) == ["duplicated"]
+    assert await found({**pending, "id": "x", "amount": -2}, booked, day=7) == ["unexpected"]
 
 
 @pytest.mark.parametrize("with_ids", [True, False])
@@ -135,6 +139,41 @@ async def test_wrong_sign_is_changed(books: Books, with_ids: bool) -> None:
     assert (changed["fields"], changed["expected"]["name"], changed["observed"]["index"]) == (["amount"], "Salary", 4)
     assert result["firstDivergence"] == {"at": "2027-01-25T08:00:00Z", "kind": "changed"}
     assert result["unexpected"] == result["missing"] == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "kinds"),
+    [
+        ([("Coffee", 5, -3)], {"changed": 1, "missing": 1}),
+        ([("Coffee", 5, 4)], {"changed": 1, "missing": 1}),
+        ([("Coffee", 7, -3)], {"changed": 1, "missing": 1}),
+        ([("Coffee", 8, -3)], {"unexpected": 1, "missing": 2}),
+        ([("coffee", 5, -3)], {"unexpected": 1, "missing": 2}),
+        ([(None, 5, -3)], {"unexpected": 1, "missing": 2}),
+        ([("Coffee", 5, -3), ("Coffee", 6, -4)], {"unexpected": 2, "missing": 2}),
+        # Further copies of what has matched are no candidates.
+        ([("Coffee", 5, -3.2), ("Tea", 5, -3), ("Rent", 4, -1150)], {"changed": 1, "duplicated": 1}),
+    ],
+)
+async def test_only_transaction_of_a_name_and_day_is_changed_in_its_amount(
+    books: Books, rows: list[tuple[str | None, int, float]], kinds: dict[str, int]
+) -> None:
+    kept = [row for row in books.without_ids() if row["name"] not in ("Coffee", "Tea")]
+    given = [{"name": name, "at": f"2027-01-{day:02}T00:00:00Z", "amount": amount} for name, day, amount in rows]
+    given = [{key: value for key, value in row.items() if value is not None} for row in given]
+    result = await books.reconcile(kept + given, toleranceDays=2)
+    found = {kind: len(result[kind]) for kind in ("missing", "unexpected", "duplicated", "changed") if result[kind]}
+    assert found == kinds
+    assert [each["fields"] for each in result["changed"]] == [["amount"]] * kinds.get("changed", 0)
+
+
+async def test_amount_is_changed_only_if_one_transaction_of_that_name_is_missing(world: World, token: str) -> None:
+    items = [spend(4, "Tea", 3), spend(6, "Tea", 4)]
+    clock = await world.create(token, frozenTime=START, transactions=items)
+    books = Books(world, token, await world.advance(token, clock["id"], END))
+    row = {"at": "2027-01-05T00:00:00Z", "amount": -9, "name": "Tea"}
+    result = await books.reconcile([row], toleranceDays=1)
+    assert (len(result["missing"]), len(result["unexpected"])) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -231,6 +270,14 @@ async def test_accounts_and_transfers(world: World, token: str) -> None:
         result = await books.reconcile([{"id": id, "at": "2027-01-03T00:00:00Z", "amount": -5}], **selector)
         assert [item["id"] for item in result["unexpected"]] == [id]
         assert food in [item["id"] for item in result["missing"]]
+    # The clock's own ID of a transfer is that of its only row in an account, or in a currency.
+    row = {"id": save, "at": at, "amount": -40, "name": "Sav"}
+    result = await books.reconcile([row], account="main")
+    assert [(each["expected"]["id"], each["fields"]) for each in result["changed"]] == [(f"{save}_out", ["name"])]
+    for selector, amount in (({"account": "trip"}, 11), ({"currency": "USD"}, 11)):
+        assert (await books.reconcile([{"id": change, "at": at, "amount": amount}], **selector))["ok"]
+    result = await books.reconcile([{**row, "amount": -5}], currency="EUR")
+    assert [item["id"] for item in result["unexpected"]] == [save]
     for selector, balance in (({"account": "main"}, 45), ({"account": "trip"}, 11), ({"currency": "EUR"}, 85)):
         assert (await books.reconcile(observed={"balance": balance}, **selector))["ok"]
 

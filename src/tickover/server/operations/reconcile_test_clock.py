@@ -16,7 +16,7 @@ from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import range_faults
 from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
 from tickover.server.schedule.ledger import Ledger, fraction_to_number
-from tickover.server.schedule.reconciliation import Comparison, shown_items
+from tickover.server.schedule.reconciliation import Comparison, ShownItems, shown_items
 
 _COST_PER_BYTE: Final = 40
 """Of the parameters. With a tolerance, each transaction is looked up on several days."""
@@ -61,8 +61,9 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
 
     Compares the transactions and the balance that the app under test recorded with those of an account or a currency at
     `at`. Transactions match by `id` if the bank gave it, and otherwise by amount and UTC date within `toleranceDays`,
-    those with the same name first. Each matches once. A wrong sign is `changed`, and a second copy of a matched
-    transaction is `duplicated`. Pending payments may be there, but are never `missing`. A transfer counts for its
+    those with the same name first. Each matches once. A wrong sign is `changed`, and so is another amount of the only
+    transaction with that name and date. A second copy of a matched transaction is `duplicated`, also as the pending
+    payment that it was before. Pending payments may be there, but are never `missing`. A transfer counts for its
     accounts, and for a currency only if it crosses currencies. Nothing is stored.
     """
     clock, schedule = await services.clocks.find(params.id, caller)
@@ -72,11 +73,11 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
     faults, account, currency = _select(params, ledger)
     reject(range_faults("at", at, clock) + faults)
     observed = params.observed
-    compared = Comparison((), (), (), 0)
+    compared = Comparison(ShownItems((), ()), (), 0)
     if observed.transactions is not UNSET:
         view = cached.bank_view
-        booked, pending = shown_items(view, at, account, currency)
-        compared = Comparison(booked, pending, observed.transactions, params.tolerance_days, view.row_ids)
+        shown = shown_items(view, at, account, currency)
+        compared = Comparison(shown, observed.transactions, params.tolerance_days, view.known_ids)
         for _ in compared.run():
             await asyncio.sleep(0)
     divergences = [

@@ -92,8 +92,9 @@ class BankView:
         return sorted([*self._transactions(), *self._transfers()], key=_start_of)
 
     @cached_property
-    def row_ids(self) -> Set[str]:
-        return {row.id for row in self.rows}
+    def known_ids(self) -> Set[str]:
+        """The IDs of all rows and transfers."""
+        return {row.id for row in self.rows} | {row.transfer.id for row in self.rows if row.transfer}
 
     @cached_property
     def _pending(self) -> list[int]:

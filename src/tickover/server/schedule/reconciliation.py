@@ -1,10 +1,12 @@
 """Compares the books of an app with what the bank showed, as a pure function."""
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import Final
+from operator import itemgetter
+from typing import Any, Final
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from tickover.api.reconciliation import ChangedItem, ExpectedItem, Field, ObservedEntry, ObservedItem
 from tickover.api.timestamps import Instant
@@ -16,12 +18,22 @@ _Key = tuple[Amount, int, str | UnsetType | None]
 _AMOUNTS_PER_STEP: Final = 500
 
 
-def shown_items(
-    view: BankView, at: Instant, account: str | None, currency: str
-) -> tuple[list[ExpectedItem[Amount]], list[ExpectedItem[Amount]]]:
-    """Return what the bank showed of an account or of a currency, in order of time: what is booked, and pending."""
+class ShownItems(Struct, frozen=True):
+    """What the bank showed of an account or of a currency until an instant, in order of time."""
+
+    booked: Sequence[ExpectedItem[Amount]]
+    pending: Sequence[ExpectedItem[Amount]]
+    ended: Mapping[str, ExpectedItem[Amount]] = {}
+    """Payments while they were pending, by the IDs of the same payments when they are booked."""
+    transfers: Mapping[str, str] = {}
+    """The IDs of booked items by the IDs of their transfers."""
+
+
+def shown_items(view: BankView, at: Instant, account: str | None, currency: str) -> ShownItems:
     booked: list[ExpectedItem[Amount]] = []
-    pending: list[ExpectedItem[Amount]] = []
+    pending: dict[str, ExpectedItem[Amount]] = {}
+    ended: dict[str, ExpectedItem[Amount]] = {}
+    transfers: dict[str, str] = {}
     for row in view.rows:
         if row.at > at:
             break
@@ -30,22 +42,27 @@ def shown_items(
         # Without an account, a transfer counts only if the money crosses currencies.
         if row.transfer and not account and row.transfer.received is None:
             continue
-        if row.until is None or at < row.until:
-            items = booked if row.until is None else pending
-            items.append(ExpectedItem(row.id, row.at, row.name, row.amount))
-    return booked, pending
+        item = ExpectedItem(row.id, row.at, row.name, row.amount)
+        if row.is_pending:
+            pending[row.id] = item
+            continue
+        booked.append(item)
+        if row.transfer:
+            transfers[row.transfer.id] = row.id
+        if row.pending_id:
+            ended[row.id] = pending.pop(row.pending_id)
+    return ShownItems(booked, list(pending.values()), ended, transfers)
 
 
 class Comparison:
-    """Matches observed transactions with expected ones, each once. It is complete after all steps of `run`.
+    """Matches observed transactions with shown ones, each once. It is complete after all steps of `run`.
 
     An app may have recorded the pending ones, but they are never missing.
     """
 
     def __init__(
         self,
-        expected: Sequence[ExpectedItem[Amount]],
-        pending: Sequence[ExpectedItem[Amount]],
+        shown: ShownItems,
         observed: Sequence[ObservedEntry],
         tolerance: int,
         bank_ids: Set[str] = frozenset(),
@@ -53,26 +70,34 @@ class Comparison:
         self.unexpected: list[ObservedItem[Amount]] = []
         self.duplicated: list[ObservedItem[Amount]] = []
         self.changed: list[ChangedItem[Amount]] = []
+        self._shown = shown
         self._tolerance = tolerance
         self._observed = observed
         self._bank_ids = bank_ids
         """An observed transaction with the ID of another account doesn't match by its amount."""
         # Of several that match, the first is taken, so pending ones come last.
-        self._unmatched = {item.id: item for item in (*expected, *pending)}
-        self._pending = {item.id for item in pending}
+        self._unmatched = {item.id: item for item in (*shown.booked, *shown.pending)}
+        self._pending = {item.id for item in shown.pending}
         self._matched: set[int] = set()
         """The positions of matched observed transactions."""
+        self._ended: list[tuple[int, str]] = []
+        """The positions of observed transactions with the ID of a payment before it was booked, and the later ID."""
 
     @property
     def missing(self) -> list[ExpectedItem[Amount]]:
         return [item for item in self._unmatched.values() if item.id not in self._pending]
 
     def run(self) -> Iterator[None]:
-        """Match by ID, then by amount and day, then with the wrong sign. Pause now and then for other work."""
+        """Match by ID, then by amount and day, then with the wrong sign, and then without the amount.
+
+        Pause now and then for other work.
+        """
         rest = self._match_ids()
         if rest:
             yield
             yield from self._match_keys(rest)
+        for number, booked in self._ended:
+            self._sort(number, is_copy=booked not in self._unmatched)
         for found in (self.unexpected, self.duplicated):
             found.sort(key=lambda item: item.index)
         self.changed.sort(key=lambda item: item.expected.at)
@@ -80,14 +105,17 @@ class Comparison:
     def _match_ids(self) -> Mapping[int, _Key]:
         """Match the transactions with known IDs. Return the keys of those without by position."""
         copies, rest = defaultdict[str, list[int]](list), dict[int, _Key]()
+        ended = {item.id: booked for booked, item in self._shown.ended.items()}
         for number, observed in enumerate(self._observed):
-            id = observed.id
-            if id is UNSET or (id not in self._unmatched and id not in self._bank_ids):
+            id = self._shown.transfers.get(observed.id or "", observed.id)
+            if id is UNSET or not (id in self._unmatched or id in self._bank_ids or id in ended):
                 rest[number] = observed.amount, observed.at.toordinal(), observed.name
             elif id in self._unmatched:
                 copies[id].append(number)
+            elif id in ended:
+                self._ended.append((number, ended[id]))
             else:
-                self.unexpected.append(_echo(number, observed))
+                self._sort(number, is_copy=False)
         for id, numbers in copies.items():
             expected = self._unmatched.pop(id)
             differences = [(self._differences(number, expected), number) for number in numbers]
@@ -177,18 +205,60 @@ class Comparison:
                     break
 
     def _sort_rest(self, rest: Mapping[int, _Key]) -> None:
-        """Tell further copies of matched transactions from those that nobody expects."""
+        """Tell further copies of matched transactions, and other amounts, from transactions that nobody expects."""
         amounts = {amount for amount, _, _ in rest.values()}
         names = defaultdict[tuple[Amount, int], set[str | UnsetType | None]](set)
         for number in self._matched:
             observed = self._observed[number]
             if observed.amount in amounts:
                 names[observed.amount, observed.at.toordinal()].add(observed.name)
+        for booked, item in self._shown.ended.items():
+            # A payment that is in the books twice: as it was authorized, and as it was booked.
+            if item.amount in amounts and booked not in self._unmatched:
+                names[item.amount, item.at.toordinal()].add(item.name)
         distances = range(-self._tolerance, self._tolerance + 1)
+        others: list[int] = []
         for number, (amount, day, name) in rest.items():
             near = [names[amount, day + distance] for distance in distances if (amount, day + distance) in names]
-            is_copy = any(name is UNSET or name in found or UNSET in found for found in near)
-            (self.duplicated if is_copy else self.unexpected).append(_echo(number, self._observed[number]))
+            if any(name is UNSET or name in found or UNSET in found for found in near):
+                self._sort(number, is_copy=True)
+            else:
+                others.append(number)
+        pairs = self._pair_names(others)
+        for number in others:
+            if number in pairs:
+                expected = self._unmatched.pop(pairs[number])
+                self.changed.append(ChangedItem(expected, _echo(number, self._observed[number]), ["amount"]))
+            else:
+                self._sort(number, is_copy=False)
+
+    def _pair_names(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Return the IDs of missing transactions with the same name and day, where each has only the other one."""
+        missing, rows = (defaultdict[str, list[tuple[int, Any]]](list) for _ in range(2))
+        for item in self.missing:
+            missing[item.name].append((item.at.toordinal(), item.id))
+        for number in numbers:
+            observed = self._observed[number]
+            if observed.name in missing:
+                rows[str(observed.name)].append((observed.at.toordinal(), number))
+        pairs: dict[int, str] = {}
+        for name, found in rows.items():
+            expected = sorted(missing[name])
+            found.sort()
+            for day, id in expected:
+                number = self._only_near(found, day)
+                if number is not None and self._only_near(expected, self._observed[number].at.toordinal()) is not None:
+                    pairs[number] = id
+        return pairs
+
+    def _only_near(self, days: Sequence[tuple[int, Any]], day: int) -> Any:
+        """Return what is at the only one of these sorted days within the tolerance, or None."""
+        first = bisect_left(days, day - self._tolerance, key=itemgetter(0))
+        end = bisect_right(days, day + self._tolerance, key=itemgetter(0))
+        return days[first][1] if end - first == 1 else None
+
+    def _sort(self, number: int, *, is_copy: bool) -> None:
+        (self.duplicated if is_copy else self.unexpected).append(_echo(number, self._observed[number]))
 
     def _differences(self, number: int, expected: ExpectedItem[Amount]) -> list[Field]:
         """Return what differs between two transactions with the same ID."""
