@@ -87,6 +87,26 @@ async def test_clock_without_accounts_has_one_for_each_currency(world: World, to
     assert [each["account_id"].rpartition("_")[2] for each in accounts] == ["chf", "eur", "usd"]
 
 
+async def test_account_stays_when_its_currency_is_gone(world: World, token: str) -> None:
+    clock = await create(
+        world, token, openingBalances={"USD": 7, "EUR": 1}, transactions=[payment(8, 1, currency="CHF"), payment(9, 1)]
+    )
+    francs = (await world.result("getTestClock", {"id": clock}, token))["clock"]["pendingTransactions"][0]
+    assert francs["currency"] == "CHF"
+
+    async def balances(clock: str) -> dict[str, float]:
+        accounts = (await (await connect_plaid(world, token, clock)).call("/accounts/get"))["accounts"]
+        return {each["account_id"].rpartition("_")[2]: each["balances"]["current"] for each in accounts}
+
+    assert await balances(clock) == {"chf": 0, "eur": 1, "usd": 7}
+    await amend(world, token, clock, cancel=[francs["id"]])
+    assert await balances(clock) == {"chf": 0, "eur": 1, "usd": 7}
+    await world.result("updateTestClock", {"id": clock, "openingBalances": None}, token)
+    assert await balances(clock) == {"chf": 0, "eur": 0, "usd": 0}
+    fork = await world.result("forkTestClock", {"id": clock}, token)
+    assert await balances(fork["clock"]["id"]) == {"chf": 0, "eur": 0, "usd": 0}
+
+
 async def test_item_names_its_institution(world: World, token: str) -> None:
     item = await connect_plaid(world, token, await create(world, token), institution="First Bank")
     found = (await item.call("/item/get"))["item"]

@@ -165,7 +165,9 @@ def test_balances_that_hold_are_not_searched(monkeypatch: pytest.MonkeyPatch) ->
     dice = Dice(1)
     _, ledger = dice.ledger()
     expected = BalanceExpectationEntry[Any]("EUR", -(10**12), 10**12)
-    assert Check(ledger, Totals(ledger), dice.start, dice.start + 60 * DAY, {}).run(Expectation(balance=expected)) is None
+    assert (
+        Check(ledger, Totals(ledger), dice.start, dice.start + 60 * DAY, {}).run(Expectation(balance=expected)) is None
+    )
 
 
 def test_total_expectations_equal_the_model() -> None:

@@ -69,7 +69,7 @@ class BankView:
 
     @cached_property
     def accounts(self) -> Mapping[str, BankAccount]:
-        """By key, in the order of the clock. Without accounts, a clock has one for each currency."""
+        """By key, in the order of the clock. Without accounts, a clock has one for each currency that it ever had."""
         ledger, prefix = self._ledger, self._prefix
         if ledger.accounts:
             return {
@@ -80,7 +80,7 @@ class BankView:
         # The account of a withdrawn payment may have no other item.
         withdrawn = [payment.account for payment in self.schedule.withdrawn]
         accounts = {}
-        for currency in sorted({*ledger.currencies, *opening, *withdrawn}):
+        for currency in sorted({*ledger.currencies, *opening, *withdrawn, *self.schedule.former_currencies}):
             key, book = currency.lower(), ledger.book(currency)
             balance = opening.get(currency, _ZERO)
             accounts[key] = BankAccount(prefix + key, currency, currency, "CHECKING", book, balance)

@@ -6,7 +6,7 @@ faster here. A property test compares the views with a plain computation, byte f
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Final
 
 from msgspec import UNSET, Struct, UnsetType, json, msgpack
@@ -24,6 +24,8 @@ from tickover.server.schedule.items import (
     AccountHead,
     ScheduledAccount,
     ScheduledItems,
+    StoredTransaction,
+    decode_items,
     encode_items,
     encode_transfers,
     item_id,
@@ -82,12 +84,14 @@ class Schedule(Struct, frozen=True, array_like=True, gc=False):
     """A JSON array."""
     withdrawn: list[WithdrawnPayment] = []
     """In the order of their cancellations."""
+    former_currencies: list[str] = []
+    """Those that cancelled transactions and replaced opening balances had. A bank has shown accounts for them."""
 
     @property
     def has_extensions(self) -> bool:
         """Whether the clock has more than the interface knows."""
         is_extended = self.opening_balances is not None or self.expectations is not None
-        return bool(self.accounts or self.withdrawn or is_extended)
+        return bool(self.accounts or self.withdrawn or self.former_currencies or is_extended)
 
 
 TRANSACTIONS: Final = 0
@@ -96,6 +100,8 @@ TRANSFERS: Final = -1
 Cancelled = defaultdict[int, set[int]]
 """The positions of cancelled items, by their groups."""
 
+_MAX_FORMER_CURRENCIES: Final = 200
+"""The oldest ones beyond are forgotten, so that amendments can't grow the bank of a clock for ever."""
 _EXTENDED: Final = b"\x01"
 """Precedes a stored schedule with extensions. Earlier releases can't decode it, so they can't amend it without them."""
 _decode_balances: Final = json.Decoder(dict[str, Amount]).decode
@@ -136,7 +142,11 @@ def update_schedule(
     """Return a schedule with other opening balances and expectations. UNSET keeps the old ones, None removes them."""
     if not isinstance(opening_balances, UnsetType):
         whole = {currency: int_if_whole(amount) for currency, amount in (opening_balances or {}).items()}
-        schedule = replace(schedule, opening_balances=None if opening_balances is None else ENCODER.encode(whole))
+        schedule = replace(
+            schedule,
+            opening_balances=None if opening_balances is None else ENCODER.encode(whole),
+            former_currencies=_add_former(schedule, decode_opening_balances(schedule).keys() - whole),
+        )
     if not isinstance(expectations, UnsetType):
         encoded = None if expectations is None else ENCODER.encode([_with_whole_numbers(each) for each in expectations])
         schedule = replace(schedule, expectations=encoded)
@@ -216,7 +226,20 @@ def amend_schedule(
         accounts=accounts,
         transfers=transfers,
         withdrawn=withdrawn,
+        former_currencies=_add_former(schedule, _currencies(schedule.transactions, cancelled[TRANSACTIONS])),
     )
+
+
+def _currencies(transactions: ScheduledItems, positions: Iterable[int]) -> set[str]:
+    encoded = [transactions.encoded[position] for position in positions]
+    return {item.currency for item in decode_items(StoredTransaction, encoded)}
+
+
+def _add_former(schedule: Schedule, currencies: Set[str]) -> list[str]:
+    """Return the former currencies with these. The currencies of a clock with accounts are those of its accounts."""
+    if schedule.accounts:
+        return []
+    return list(dict.fromkeys([*schedule.former_currencies, *sorted(currencies)]))[-_MAX_FORMER_CURRENCIES:]
 
 
 def _amend_goal(
