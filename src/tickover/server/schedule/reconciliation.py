@@ -206,6 +206,17 @@ class Comparison:
 
     def _sort_rest(self, rest: Mapping[int, _Key]) -> None:
         """Tell further copies of matched transactions, and other amounts, from transactions that nobody expects."""
+        copies = self._find_copies(rest)
+        others = [number for number in rest if number not in copies]
+        pairs = self._pair_names(others)
+        for number, id in pairs.items():
+            expected = self._unmatched.pop(id)
+            self.changed.append(ChangedItem(expected, _echo(number, self._observed[number]), ["amount"]))
+        for number in rest:
+            if number not in pairs:
+                self._sort(number, is_copy=number in copies)
+
+    def _find_copies(self, rest: Mapping[int, _Key]) -> set[int]:
         amounts = {amount for amount, _, _ in rest.values()}
         names = defaultdict[tuple[Amount, int], set[str | UnsetType | None]](set)
         for number in self._matched:
@@ -217,20 +228,12 @@ class Comparison:
             if item.amount in amounts and booked not in self._unmatched:
                 names[item.amount, item.at.toordinal()].add(item.name)
         distances = range(-self._tolerance, self._tolerance + 1)
-        others: list[int] = []
+        copies: set[int] = set()
         for number, (amount, day, name) in rest.items():
             near = [names[amount, day + distance] for distance in distances if (amount, day + distance) in names]
             if any(name is UNSET or name in found or UNSET in found for found in near):
-                self._sort(number, is_copy=True)
-            else:
-                others.append(number)
-        pairs = self._pair_names(others)
-        for number in others:
-            if number in pairs:
-                expected = self._unmatched.pop(pairs[number])
-                self.changed.append(ChangedItem(expected, _echo(number, self._observed[number]), ["amount"]))
-            else:
-                self._sort(number, is_copy=False)
+                copies.add(number)
+        return copies
 
     def _pair_names(self, numbers: Sequence[int]) -> dict[int, str]:
         """Return the IDs of missing transactions with the same name and day, where each has only the other one."""
