@@ -8,18 +8,16 @@ NPM_CI := npm ci --loglevel=error --no-audit --no-fund --ignore-scripts
 # Checks and formats JavaScript, TypeScript and CSS.
 BIOME := $(NODE) .node/node_modules/.bin/biome check --error-on-warnings
 
-.PHONY: help setup run test coverage mutants check fmt bench soak timing types pictures npm docs release pins clean
+.PHONY: help setup run test coverage check fmt bench soak types pictures npm docs release pins clean
 
 help:
 	@echo 'make run      start the server on 127.0.0.1:8000 with a SQLite file'
 	@echo 'make test     run all tests, or with FAST=1 those without processes and browsers'
 	@echo 'make coverage measure which lines the tests without processes run'
-	@echo 'make mutants  plant one bug at a time in a copy, and list the bugs that the tests miss'
 	@echo 'make check    run the linters, the type checker and the import checks'
 	@echo 'make fmt      format the code'
 	@echo 'make bench    run the benchmarks (8 minutes, or 3 minutes with QUICK=1)'
 	@echo 'make soak     run the robustness targets in full (140 minutes, or 7 minutes with QUICK=1)'
-	@echo 'make timing   measure whether response times of failed sign-ins reveal the cause'
 	@echo 'make types    generate the types of the TypeScript client from the OpenRPC document'
 	@echo 'make pictures take the pictures of the console in docs/'
 	@echo 'make npm      build the TypeScript client as an npm package in dist/'
@@ -40,9 +38,6 @@ test: .venv/dev .node/ready
 coverage: .venv/dev .node/ready
 	$(BIN)/pytest tests/unit tests/rpc --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
 
-mutants: .venv/dev
-	@$(BIN)/python -m lab.mutants $(ONLY)
-
 check: .venv/dev .node/node_modules/.package-lock.json clients/typescript/node_modules/.package-lock.json
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -61,9 +56,6 @@ bench: .venv/dev
 
 soak: .venv/dev
 	@$(BIN)/python -m lab.soak $(if $(QUICK),--quick) $(foreach row,$(ONLY),--only $(row)) $(foreach store,$(STORE),--store $(store))
-
-timing: .venv/dev
-	$(BIN)/python -m lab.login_timing
 
 types: .venv/dev
 	@$(BIN)/python scripts/generate_typescript.py

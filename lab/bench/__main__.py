@@ -27,7 +27,6 @@ from lab.bench.report import table
 from lab.bench.results import Results
 from lab.bench.rounds import Run
 from lab.bench.sides import ROOT
-from lab.bench.signin import measure_sign_ins
 from lab.bench.sqlite_block import measure_sqlite
 from lab.bench.targets import Judge
 from lab.progress import Progress
@@ -46,7 +45,6 @@ Block = Callable[[Run], None]
 BLOCKS: Mapping[str, Block] = {
     "sqlite": measure_sqlite,
     "postgres": measure_postgres,
-    "sign-ins": measure_sign_ins,
     "programs": measure_programs,
     "money": measure_ledger,
     "bank": measure_bank,

@@ -45,7 +45,7 @@ class _PostgresBlocks:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._folder = folder = run.folder / "postgres"
-        run.progress.show_step("starting and checking the sides on PostgreSQL")
+        run.progress.show_step("starting the servers on PostgreSQL")
         self._server = run.stack.enter_context(durable_postgres())
         run.results.facts["PostgreSQL"] = self._server.execute("show server_version")
         self._url = self._server.create_database("tickover")
@@ -94,8 +94,7 @@ class _PostgresBlocks:
             self._run.results.figure(ROUND_TRIPS, (delayed - near) / (delayed_select - near_select))
 
     def _work(self, side: Side, clocks: int) -> Work:
-        self._run.progress.show_step(f"{POSTGRES}: creating {clocks:,} clocks on {side.name}")
-        return prepare(POSTGRES, side, self._tokens, bodies.typical(), clocks)
+        return prepare(self._run, POSTGRES, side, self._tokens, bodies.typical(), clocks)
 
     def _pgbench(self) -> dict[str, Load]:
         work = self._work(self._one, self._run.plan.clocks)

@@ -36,18 +36,17 @@ class Contender(NamedTuple):
 
 def alternate(run: Run, block: str, contenders: Sequence[Contender], shortest: float = 0) -> None:
     """Measure all contenders in turn. Each round starts with another one. Slots have at least `shortest` seconds."""
-    rates = _warm_up(run, block, contenders)
+    _warm_up(run, block, contenders)
+    seconds = max(shortest, run.plan.slot_seconds)
     for round in range(ROUNDS):
         for operation, connections in _work(contenders):
             turns = [one for one in contenders if operation in one.loads and connections in one.connections]
             first = round % len(turns)
             for one in turns[first:] + turns[:first]:
-                seconds = max(shortest, run.plan.slot_of(rates[one.name, operation], connections))
                 count = f"{connections} connection{'s' if connections > 1 else ''}"
                 run.progress.show_step(f"{block}: {operation}, {count}, {one.name}, round {round + 1} of {ROUNDS}")
                 slot = one.loads[operation].run(connections, seconds)
                 run.results.add(Case(block, operation, connections), one.name, round, slot)
-                rates[one.name, operation] = slot.rate
     for one in contenders:
         for operation, load in one.loads.items():
             run.results.repeated += [f"{block}: {operation} on {one.name}, {why}" for why in load.retries]
@@ -61,12 +60,10 @@ def _work(contenders: Sequence[Contender]) -> list[tuple[str, int]]:
     return sorted(set(every))
 
 
-def _warm_up(run: Run, block: str, contenders: Sequence[Contender]) -> dict[tuple[str, str], float]:
+def _warm_up(run: Run, block: str, contenders: Sequence[Contender]) -> None:
     """Run one uncounted slot for each: it opens connections, plans statements and fills caches."""
-    rates = {}
     for one in contenders:
         for operation, load in one.loads.items():
             run.progress.show_step(f"{block}: warming up {one.name}, {operation}")
             connections = min(max(one.connections), _WARM_UP_CONNECTIONS)
-            rates[one.name, operation] = load.run(connections, run.plan.warm_up_seconds).rate
-    return rates
+            load.run(connections, run.plan.warm_up_seconds)

@@ -1,6 +1,6 @@
-"""The servers of the comparison. Each is started as its documentation recommends, with its data on the real disk.
+"""The servers of the benchmark, with their data on the real disk.
 
-Each has its default settings, with two exceptions for Tickover. It doesn't limit sign-ins of one address
+Tickover has its default settings with two exceptions. It doesn't limit sign-ins of one address
 (TICKOVER_CLIENT_BURST=0), because all load comes from one. A user may store a terabyte (TICKOVER_MAX_BYTES_PER_USER),
 because a few users create all clocks.
 """
@@ -20,14 +20,11 @@ from tests.support.postgres import PostgresServer
 ROOT = Path(__file__).parents[2]
 _PORT_PLACEHOLDER = "{port}"
 """Replaced by the side's port in commands and environments."""
-_DEFAULT_USERS = 10
 TICKOVER_PROGRAM = str(Path(sys.executable).with_name("tickover"))
-DEFAULT_PYTHON = ROOT / ".venv-bench" / "bin" / "python"
 
 LIMIT = "limit"
 TICKOVER = "Tickover"
 TICKOVER_TWO = "Tickover, 2 workers"
-DEFAULT = "FastAPI default"
 PGBENCH = "pgbench"
 BARE = "bare SQLite"
 
@@ -108,18 +105,6 @@ class Tickover(Side):
     def tokens(self, count: int) -> list[str]:
         read_code = read_outbox(self._data)
         return [sign_in(self.url, read_code, f"{secrets.token_hex(8)}@example.test") for _ in range(count)]
-
-
-class Default(Side):
-    """The FastAPI program, with SQLite in the folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self._tokens = [secrets.token_hex(32) for _ in range(_DEFAULT_USERS)]
-        command = [str(DEFAULT_PYTHON), "-m", "lab.bench.baselines.default", "--port", _PORT_PLACEHOLDER]
-        super().__init__(DEFAULT, folder, *command, "--database", str(folder / "default.db"), "--tokens", *self._tokens)
-
-    def tokens(self, count: int) -> list[str]:
-        return self._tokens[:count]
 
 
 def durable_postgres() -> PostgresServer:

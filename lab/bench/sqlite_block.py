@@ -1,14 +1,13 @@
-"""The blocks on SQLite: typical and largest clocks, on Tickover, on the limit and on the FastAPI default."""
+"""The blocks on SQLite: typical and largest clocks, on Tickover and on the limit."""
 
 from typing import Any
 
 from lab.bench import bodies
 from lab.bench.bare_sqlite import BareSqlite
 from lab.bench.calls import clocks_of, post
-from lab.bench.checks import check_same_responses
 from lab.bench.plan import LARGEST, MAX_CONNECTIONS, TYPICAL
 from lab.bench.rounds import Contender, Run, alternate
-from lab.bench.sides import BARE, DEFAULT, LIMIT, TICKOVER, Default, Side, Tickover, Work, limit
+from lab.bench.sides import BARE, LIMIT, TICKOVER, Side, Tickover, Work, limit
 
 TYPICAL_BESIDE_LARGEST = "Tickover, typical clock"
 """Typical clocks in the block of the largest clocks, so that the time per item is compared within its rounds."""
@@ -28,25 +27,21 @@ class _SqliteBlocks:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._folder = run.folder / "sqlite"
-        run.progress.show_step("starting and checking the sides on SQLite")
+        run.progress.show_step("starting the server on SQLite")
         self._tickover = run.stack.enter_context(Tickover(self._folder / "tickover"))
-        self._default = run.stack.enter_context(Default(self._folder / "default"))
-        check_same_responses(self._tickover, self._default)
-        self._tokens = {side.name: side.tokens(run.plan.users) for side in (self._tickover, self._default)}
+        self._tokens = self._tickover.tokens(run.plan.users)
 
     def typical(self) -> None:
         """Runs before the largest clocks, whose items are compared with those of the same typical clocks."""
         plan, params = self._run.plan, bodies.typical()
-        ours = self._work(TYPICAL, self._tickover, params, plan.clocks)
-        theirs = self._work(TYPICAL, self._default, params, plan.default_clocks)
-        self._typical_loads = self._tickover.loads(ours)
+        work = prepare(self._run, TYPICAL, self._tickover, self._tokens, params, plan.clocks)
+        self._typical_loads = self._tickover.loads(work)
         # A stored schedule is about as long as its request.
         bare = BareSqlite(self._folder / "bare.db", len(bodies.request("createTestClock", params)))
         self._run.stack.callback(bare.close)
         alternate(self._run, TYPICAL, [
-            Contender(LIMIT, self._limit(ours).loads(ours), (1, MAX_CONNECTIONS)),
+            Contender(LIMIT, self._limit(work).loads(work), (1, MAX_CONNECTIONS)),
             Contender(TICKOVER, self._typical_loads, (1, MAX_CONNECTIONS)),
-            Contender(DEFAULT, self._default.loads(theirs), (MAX_CONNECTIONS,)),
             Contender(BARE, {"advance": bare}, (1,)),
         ])  # fmt: skip
         # The process keeps what it allocated under 64 connections.
@@ -54,17 +49,13 @@ class _SqliteBlocks:
 
     def largest(self) -> None:
         plan, params = self._run.plan, bodies.largest()
-        ours = self._work(LARGEST, self._tickover, params, plan.largest_clocks)
+        # A script contains one request for each user, and the largest requests are large.
+        tokens = self._tokens[:_USERS_OF_LARGEST]
+        work = prepare(self._run, LARGEST, self._tickover, tokens, params, plan.largest_clocks)
         alternate(self._run, LARGEST, [
-            Contender(TICKOVER, self._tickover.loads(ours), (1,)),
+            Contender(TICKOVER, self._tickover.loads(work), (1,)),
             Contender(TYPICAL_BESIDE_LARGEST, self._typical_loads, (1,)),
         ])  # fmt: skip
-
-    def _work(self, name: str, side: Side, params: Any, clocks: int) -> Work:
-        self._run.progress.show_step(f"{name}: creating {clocks:,} clocks on {side.name}")
-        # A script contains one request for each user, and the largest requests are large.
-        tokens = self._tokens[side.name][: _USERS_OF_LARGEST if name == LARGEST else None]
-        return prepare(name, side, tokens, params, clocks)
 
     def _limit(self, work: Work) -> Side:
         """Gets the same requests, and returns as many bytes."""
@@ -72,8 +63,8 @@ class _SqliteBlocks:
         return self._run.stack.enter_context(limit(self._folder / f"limit-{work.name}", size))
 
 
-def prepare(name: str, side: Side, tokens: list[str], params: Any, clocks: int) -> Work:
+def prepare(run: Run, name: str, side: Side, tokens: list[str], params: Any, clocks: int) -> Work:
     """Create this many clocks on a side, to be advanced later."""
-    connections = 4 if side.name == DEFAULT else 16
-    created = side.filler(tokens, params).fill(clocks, connections=connections)
+    run.progress.show_step(f"{name}: creating {clocks:,} clocks on {side.name}")
+    created = side.filler(tokens, params).fill(clocks)
     return Work(name, clocks_of(created, tokens, params), params)

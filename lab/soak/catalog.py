@@ -10,7 +10,7 @@ from lab.soak import (
     load_held,
     power_loss,
     races,
-    upgrade,
+    rolling_restart,
 )
 from lab.soak.faults import row as faults
 from lab.soak.linearizability import row as linearizability
@@ -27,6 +27,6 @@ ROWS: tuple[Row, ...] = (
     guessing.ROW,
     hostility.ROW,
     failover.ROW,
-    upgrade.ROW,
+    rolling_restart.ROW,
     bank_histories.ROW,
 )

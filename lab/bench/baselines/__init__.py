@@ -1,1 +1,0 @@
-"""Programs that Tickover is compared with: the same operations, written conventionally."""
