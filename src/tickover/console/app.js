@@ -1,8 +1,9 @@
 // The router: shows the page for the URL fragment and the header with the signed-in user.
 
-import { h, notify, render } from "./lib/dom.js";
+import { h, render } from "./lib/dom.js";
 import { clocksLink, showFailure } from "./lib/failure.js";
 import { logo } from "./lib/icons.js";
+import { notify } from "./lib/notification.js";
 import { CallError, ServerUnavailable, serverFeatures, signOut } from "./lib/rpc.js";
 import { currentSession, onSessionChange } from "./lib/session.js";
 import { inspectorButton } from "./pages/request-inspector.js";

@@ -1,7 +1,8 @@
 // The forms, the filter of the contents and the colours of code at /docs, and the user in its header.
 
+import { copyText } from "./lib/clipboard.js";
 import { highlight } from "./lib/code-block.js";
-import { copyText, h } from "./lib/dom.js";
+import { h } from "./lib/dom.js";
 import { signOut } from "./lib/rpc.js";
 import { currentSession, onSessionChange } from "./lib/session.js";
 import { tryIt } from "./pages/try-it.js";

@@ -4,9 +4,10 @@ import { balanceAt, changeOf, curvesOf, lowestPoint } from "../clock/clock-model
 import { curveName } from "../clock/clock-text.js";
 import { smallestAllowed } from "../clock/expectations.js";
 import { exactSum } from "../lib/decimals.js";
-import { h, tableHead } from "../lib/dom.js";
+import { h } from "../lib/dom.js";
 import { formatCount, formatMoney, formatMonthOfYear, formatShortDay } from "../lib/format.js";
 import { addMonths, startOfMonth } from "../lib/instants.js";
+import { tableHead } from "../lib/table.js";
 
 /** Return the row of a month with some items. */
 function monthRow(model, curve, month, items) {

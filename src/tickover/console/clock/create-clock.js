@@ -1,7 +1,8 @@
 // Creates a clock exactly once, even after a double click or a lost response, and compares parameters.
 
-import { h, notify } from "../lib/dom.js";
+import { h } from "../lib/dom.js";
 import { formatDuration } from "../lib/format.js";
+import { notify } from "../lib/notification.js";
 import { call, RpcError, ServerUnavailable } from "../lib/rpc.js";
 import { captureSession, onSessionEnd } from "../lib/session.js";
 

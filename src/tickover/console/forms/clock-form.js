@@ -4,8 +4,18 @@ import { MAX_NAME_LENGTH } from "../clock/clock-text.js";
 import { faultList, sameParams, tryToCreate } from "../clock/create-clock.js";
 import { isExpectation } from "../clock/expectations.js";
 import { amountFormat } from "../lib/amounts.js";
-import { h, onSubmit, render, withBusyState } from "../lib/dom.js";
-import { field, parseTimeText, readTime, TIME_FAULT, textInput, timeInput, toTimeText } from "../lib/form-fields.js";
+import { withBusyState } from "../lib/busy-button.js";
+import { h, render } from "../lib/dom.js";
+import {
+  field,
+  onSubmit,
+  parseTimeText,
+  readTime,
+  TIME_FAULT,
+  textInput,
+  timeInput,
+  toTimeText,
+} from "../lib/form-fields.js";
 import {
   accountRow,
   defaultUntil,

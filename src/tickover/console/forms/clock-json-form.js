@@ -1,7 +1,9 @@
 // The editor for the parameters of a new clock as JSON.
 
 import { faultList, sameParams, tryToCreate } from "../clock/create-clock.js";
-import { h, newId, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { withBusyState } from "../lib/busy-button.js";
+import { h, newId, render } from "../lib/dom.js";
+import { onSubmit } from "../lib/form-fields.js";
 import { ClockForm } from "./clock-form.js";
 import { draftPreview } from "./draft-preview.js";
 

@@ -3,10 +3,12 @@
 import { MAX_ENTRIES, showErrors } from "../clock/create-clock.js";
 import { describeExpectation } from "../clock/expectations.js";
 import { amountFormat, parseAmount } from "../lib/amounts.js";
+import { busyButton } from "../lib/busy-button.js";
 import { disclosure } from "../lib/card.js";
-import { busyButton, h, render, withAmounts } from "../lib/dom.js";
+import { h, render } from "../lib/dom.js";
 import { amountInput, field, parseTimeText, readTime, select, textInput, withPicker } from "../lib/form-fields.js";
 import { iconButton } from "../lib/icons.js";
+import { withAmounts } from "../lib/nowrap.js";
 
 const PERIODS = [
   ["MONTH", "month"],

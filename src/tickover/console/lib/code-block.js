@@ -1,6 +1,7 @@
 // JSON as text, and code with syntax colours.
 
-import { copyText, h } from "./dom.js";
+import { copyText } from "./clipboard.js";
+import { h } from "./dom.js";
 
 const MAX_SHOWN_LENGTH = 20_000;
 

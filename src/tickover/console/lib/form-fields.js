@@ -112,3 +112,29 @@ export function withPicker(
 
 export const timeInput = (value, attributes) =>
   withPicker(textInput(toTimeText(value), { placeholder: "2027-01-31 09:00", ...attributes }));
+
+/** Return a submit listener that runs `work` and keeps the browser from sending the form. */
+export const onSubmit = (work) => (event) => {
+  event.preventDefault();
+  work();
+};
+
+/** Create a choice between `[value, text]`. `onChoose(value)` is called for each change. */
+export const radioButtons = (legend, options, selected, onChoose) =>
+  h(
+    "fieldset",
+    h("legend", legend),
+    options.map(([value, text]) =>
+      h(
+        "label",
+        h("input", {
+          type: "radio",
+          name: "choice",
+          value,
+          checked: value === selected,
+          onchange: () => onChoose(value),
+        }),
+        h("span", text),
+      ),
+    ),
+  );

@@ -1,6 +1,7 @@
 // A button that opens a menu.
 
-import { h, newId, nextPosition } from "./dom.js";
+import { nextPosition } from "./arrow-keys.js";
+import { h, newId } from "./dom.js";
 
 /** Return whether no style hides the node itself. Its menu may be closed. */
 const isDisplayed = (node) => getComputedStyle(node).display !== "none";

@@ -1,7 +1,8 @@
 // Tabs that follow the ARIA practices: one tab stop, arrow keys, Home and End. And joined buttons, of which at most one
 // is pressed.
 
-import { h, nextPosition, render } from "./dom.js";
+import { nextPosition } from "./arrow-keys.js";
+import { h, render } from "./dom.js";
 
 let tabListCount = 0;
 

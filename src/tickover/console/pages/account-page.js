@@ -1,14 +1,16 @@
 // <tick-account>: the access tokens of the signed-in user.
 
 import { showErrors } from "../clock/create-clock.js";
+import { busyButton, withBusyState } from "../lib/busy-button.js";
 import { card, listEntry } from "../lib/card.js";
 import { secretBox } from "../lib/code-block.js";
-import { busyButton, h, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
-import { field, textInput } from "../lib/form-fields.js";
+import { confirmAction } from "../lib/dialog.js";
+import { h, render } from "../lib/dom.js";
+import { field, onSubmit, textInput } from "../lib/form-fields.js";
 import { formatDay } from "../lib/format.js";
+import { notify } from "../lib/notification.js";
 import { call } from "../lib/rpc.js";
 import { currentSession } from "../lib/session.js";
-import { confirmAction } from "./clock-dialogs.js";
 
 const MAX_TOKEN_NAME_LENGTH = 100;
 const [DEFAULT_DAYS, MAX_DAYS] = [90, 365];

@@ -4,8 +4,9 @@ import { lowestAhead } from "../clock/clock-model.js";
 import { smallestAllowed } from "../clock/expectations.js";
 import { ACCOUNT_TYPES } from "../forms/clock-form-rows.js";
 import { card } from "../lib/card.js";
-import { h, render, tableHead } from "../lib/dom.js";
+import { h, render } from "../lib/dom.js";
 import { formatMoney, formatPastDay } from "../lib/format.js";
+import { tableHead } from "../lib/table.js";
 
 const TYPES = Object.fromEntries(ACCOUNT_TYPES);
 

@@ -2,11 +2,12 @@
 
 import { countUntil } from "../clock/clock-model.js";
 import { describePreview } from "../clock/clock-text.js";
-import { h, render, withAmounts } from "../lib/dom.js";
+import { h, render } from "../lib/dom.js";
 import { formatShortInstant } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { addMonths, DAY } from "../lib/instants.js";
 import { menuButton } from "../lib/menu.js";
+import { withAmounts } from "../lib/nowrap.js";
 
 /** The items of the menu beside the main button. `to` returns the new time. */
 const WAYS = [

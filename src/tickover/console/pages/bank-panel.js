@@ -4,14 +4,16 @@ import { describeFault, FAULT_KINDS, faultAt, faultRanges, PROTOCOLS, syncBetwee
 import { curvesOf } from "../clock/clock-model.js";
 import { curveName, plural } from "../clock/clock-text.js";
 import { showErrors } from "../clock/create-clock.js";
+import { busyButton } from "../lib/busy-button.js";
 import { card, disclosure, listEntry } from "../lib/card.js";
 import { secretBox } from "../lib/code-block.js";
-import { busyButton, h, notify, render } from "../lib/dom.js";
+import { confirmAction } from "../lib/dialog.js";
+import { h, render } from "../lib/dom.js";
 import { field, markInvalidTime, readTime, select, textInput, timeInput } from "../lib/form-fields.js";
 import { formatDay, formatInstant, formatMoney } from "../lib/format.js";
 import { toTimestamp } from "../lib/instants.js";
+import { notify } from "../lib/notification.js";
 import { call } from "../lib/rpc.js";
-import { confirmAction } from "./clock-dialogs.js";
 
 const NO_FAULT = ["", "None"];
 

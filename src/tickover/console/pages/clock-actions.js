@@ -2,11 +2,12 @@
 
 import { FORK_LABEL, loadClock } from "../clock/clock-calls.js";
 import { clockName, forkName } from "../clock/clock-text.js";
-import { notify } from "../lib/dom.js";
+import { confirmAction } from "../lib/dialog.js";
 import { formatInstant } from "../lib/format.js";
 import { parseInstant, toTimestamp } from "../lib/instants.js";
+import { notify } from "../lib/notification.js";
 import { call, RpcError, ServerUnavailable } from "../lib/rpc.js";
-import { askFork, confirmAction, confirmCancellation } from "./clock-dialogs.js";
+import { askFork, confirmCancellation } from "./clock-dialogs.js";
 import { askItem } from "./item-dialog.js";
 
 /** Notify once the next page is shown, because a change of page clears the notification. */

@@ -1,68 +1,15 @@
-// The dialogs of a clock: show an item, fork, export, and confirm a cancellation or a deletion, also of an access token.
+// The dialogs of a clock: show an item, fork, export, and confirm a cancellation.
 
 import { curveOf, isPayment, viewAt } from "../clock/clock-model.js";
 import { curveName, forkName, MAX_NAME_LENGTH, plural, signedAmount } from "../clock/clock-text.js";
+import { copyText } from "../lib/clipboard.js";
 import { difference } from "../lib/decimals.js";
-import { copyText, h, withAmounts } from "../lib/dom.js";
-import { field, select, textInput } from "../lib/form-fields.js";
+import { buttonRow, closeButton, dismissButton, openDialog } from "../lib/dialog.js";
+import { h } from "../lib/dom.js";
+import { field, radioButtons, select, textInput } from "../lib/form-fields.js";
 import { formatDay, formatInstant, formatMoney, formatTime } from "../lib/format.js";
 import { iconButton } from "../lib/icons.js";
-
-/** Show a dialog and return the value of the pressed button, or null if it was cancelled. */
-export function openDialog(label, content, { onsubmit } = {}) {
-  return new Promise((resolve) => {
-    const dialog = h(
-      "dialog.card",
-      {
-        "aria-label": label,
-        onclose: () => {
-          dialog.remove();
-          resolve(dialog.returnValue || null);
-        },
-      },
-      h("form", { method: "dialog", onsubmit }, content),
-    );
-    document.body.append(dialog);
-    dialog.returnValue = "";
-    dialog.showModal();
-  });
-}
-
-export const buttonRow = (...buttons) => h("div.row.dialog-actions", buttons);
-const dismissButton = (text = "Cancel") => h("button", { value: "", autofocus: true }, text);
-/** A cancel button that doesn't submit, so that Enter runs the action. */
-export const closeButton = () =>
-  h("button", { onclick: (event) => event.target.closest("dialog").close("") }, "Cancel");
-
-/** Create a choice between `[value, text]`. `onChoose(value)` is called for each change. */
-const radioButtons = (legend, options, selected, onChoose) =>
-  h(
-    "fieldset",
-    h("legend", legend),
-    options.map(([value, text]) =>
-      h(
-        "label",
-        h("input", {
-          type: "radio",
-          name: "choice",
-          value,
-          checked: value === selected,
-          onchange: () => onChoose(value),
-        }),
-        h("span", text),
-      ),
-    ),
-  );
-
-/** Ask before an action that can't be undone. `action` is the text of the button. Return whether to do it. */
-export async function confirmAction(question, consequence, action) {
-  const choice = await openDialog(action, [
-    h("h2", question),
-    h("p", consequence),
-    buttonRow(dismissButton(), h("button.danger", { value: "confirm" }, action)),
-  ]);
-  return choice === "confirm";
-}
+import { withAmounts } from "../lib/nowrap.js";
 
 // amendTestClock accepts no more.
 const MAX_CANCELLED = 100;

@@ -4,10 +4,11 @@ import { lowestAhead, nextItems } from "../clock/clock-model.js";
 import { describeStep, plural } from "../clock/clock-text.js";
 import { smallestAllowed, summarizeChecks } from "../clock/expectations.js";
 import { difference } from "../lib/decimals.js";
-import { h, nowrap, render, withAmounts } from "../lib/dom.js";
+import { h, render } from "../lib/dom.js";
 import { formatCount, formatDay, formatMoney, formatPastDay, formatPercent, formatTime } from "../lib/format.js";
 import { stateBadge } from "../lib/icons.js";
 import { DAY } from "../lib/instants.js";
+import { nowrap, withAmounts } from "../lib/nowrap.js";
 
 const MAX_OTHERS = 2; // currencies below the first one
 

@@ -11,9 +11,11 @@ import { ClockHeader } from "./clock-header.js";
 import "./clock-tables.js";
 import { advanceText, describeAmendment, postedText, spokenPreview } from "../clock/clock-text.js";
 import { errorDetails } from "../clock/create-clock.js";
-import { h, Notice, notify, render } from "../lib/dom.js";
+import { h, render } from "../lib/dom.js";
 import { clocksLink, goneMessage, showFailure } from "../lib/failure.js";
 import { formatInstant, setDecimals } from "../lib/format.js";
+import { FrameQueue } from "../lib/frame-queue.js";
+import { Notice, notify } from "../lib/notification.js";
 import { ExpectationsPanel } from "./expectations-panel.js";
 import "./goals.js";
 import { clampToClock } from "../chart/scrubber.js";
@@ -35,8 +37,6 @@ class ClockPage extends HTMLElement {
   #results = null; // of the expectations
   #instant = null;
   #watcher = null;
-  #frame = 0;
-  #staleFrames = 0;
   #lastMove = 0;
   #urlTimer = 0;
   #hash = location.hash; // the URL fragment that the page shows
@@ -44,7 +44,7 @@ class ClockPage extends HTMLElement {
   #retryTimer = 0;
   #isUnreachable = false;
   #notice = new Notice();
-  #queues = [[], []]; // of parts that follow the preview: those beside the timeline, and those below
+  #frames = new FrameQueue((part) => this.#draw([part])); // of parts that follow the preview
   #actions = new ClockActions(this, {
     model: () => this.#model,
     pauseWhile: (work) => this.#watcher.pauseWhile(work),
@@ -63,7 +63,7 @@ class ClockPage extends HTMLElement {
   disconnectedCallback() {
     this.#watcher?.stop();
     document.querySelector("dialog")?.close("");
-    cancelAnimationFrame(this.#frame);
+    this.#frames.cancel();
     setDecimals([]);
     for (const timer of [this.#urlTimer, this.#retryTimer, this.#expiryTimer]) clearInterval(timer);
   }
@@ -223,10 +223,10 @@ class ClockPage extends HTMLElement {
     this.timeline.setModel(model, this.#instant);
     this.transactions.setModel(model, this.#instant);
     this.goals.setModel(model);
-    this.#queues = [
+    this.#frames.setParts(
       [this.figures, this.bar],
       [this.transactions, ...this.goals.parts, this.expectations, this.accounts, this.bank],
-    ];
+    );
     this.reconciliation.update();
     this.#showResults(this.#results);
   }
@@ -275,20 +275,12 @@ class ClockPage extends HTMLElement {
   #preview(instant) {
     this.#instant = this.bar.instant = instant;
     this.#lastMove = performance.now();
-    this.#staleFrames = 2 * Math.max(...this.#queues.map(({ length }) => length));
-    this.#frame ||= requestAnimationFrame(() => this.#drawFrame());
+    this.#frames.request();
     this.#updateUrl();
   }
 
-  /** Draw the timeline and one other part of the page, of each queue in turn. All at once would take longer than a frame. */
-  #drawFrame() {
-    const [queue] = this.#queues.reverse();
-    queue.push(queue.shift());
-    this.#draw(queue.slice(-1));
-    this.#frame = --this.#staleFrames && requestAnimationFrame(() => this.#drawFrame());
-  }
-
-  #draw(parts = this.#queues.flat()) {
+  /** Draw the timeline and other parts of the page. */
+  #draw(parts = this.#frames.parts) {
     const [model, currentView, instant] = [this.#model, this.#currentView, this.#instant];
     const view = instant === model.now ? currentView : viewAt(model, instant);
     this.timeline.preview(instant, spokenPreview(model, currentView, view));

@@ -4,11 +4,12 @@ import { RowStates, stateCounts } from "../chart/row-states.js";
 import { balanceAt, countUntil, curveOf } from "../clock/clock-model.js";
 import { accountNames, netText } from "../clock/clock-text.js";
 import { smallestAllowed } from "../clock/expectations.js";
-import { h, render, tableHead } from "../lib/dom.js";
+import { h, render } from "../lib/dom.js";
 import { searchInput } from "../lib/form-fields.js";
 import { formatCount } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { DAY } from "../lib/instants.js";
+import { tableHead } from "../lib/table.js";
 import { TransactionFilter } from "./transaction-filter.js";
 import { hasLongAmounts, transactionRow } from "./transaction-row.js";
 

@@ -6,11 +6,14 @@ import { clockName } from "../clock/clock-text.js";
 import { errorDetails } from "../clock/create-clock.js";
 import { ClockForm } from "../forms/clock-form.js";
 import { clockJsonForm, formProblem } from "../forms/clock-json-form.js";
-import { busyButton, chooseFile, h, notify, onFileDrop, render, withBusyState } from "../lib/dom.js";
+import { busyButton, withBusyState } from "../lib/busy-button.js";
+import { h, render } from "../lib/dom.js";
 import { showFailure } from "../lib/failure.js";
+import { chooseFile, onFileDrop } from "../lib/files.js";
 import { formatDay } from "../lib/format.js";
 import { icon, iconButton } from "../lib/icons.js";
 import { startOfMonth, toTimestamp } from "../lib/instants.js";
+import { notify } from "../lib/notification.js";
 import { CallError, call } from "../lib/rpc.js";
 import { tabList } from "../lib/tabs.js";
 import {

@@ -6,8 +6,9 @@ import { findDifferences, firstViolation, totalChange, totalOf } from "../clock/
 import { lastChange, smallestOf } from "../clock/expectations.js";
 import { card } from "../lib/card.js";
 import { difference } from "../lib/decimals.js";
-import { h, withAmounts } from "../lib/dom.js";
+import { h } from "../lib/dom.js";
 import { formatDay, formatInstant, formatMoney } from "../lib/format.js";
+import { withAmounts } from "../lib/nowrap.js";
 
 const MAX_DIFFERENCES = 12;
 

@@ -11,10 +11,11 @@ import {
 } from "../clock/expectations.js";
 import { EXPECTATIONS_HINT, expectationForm, removeButton } from "../forms/expectation-form.js";
 import { card, disclosure } from "../lib/card.js";
-import { h, render, withAmounts } from "../lib/dom.js";
+import { h, render } from "../lib/dom.js";
 import { formatDay, formatInstant, formatMoney } from "../lib/format.js";
 import { stateBadge } from "../lib/icons.js";
 import { parseInstant } from "../lib/instants.js";
+import { withAmounts } from "../lib/nowrap.js";
 
 export class ExpectationsPanel {
   #model = null;

@@ -1,10 +1,11 @@
 // Turns the file of a bank into a scenario, and asks for what the file doesn't say.
 
 import { errorDetails, faultsIn } from "../clock/create-clock.js";
-import { h, notify } from "../lib/dom.js";
+import { buttonRow, closeButton, openDialog } from "../lib/dialog.js";
+import { h } from "../lib/dom.js";
 import { field, select, textInput } from "../lib/form-fields.js";
+import { notify } from "../lib/notification.js";
 import { CallError, call } from "../lib/rpc.js";
-import { buttonRow, closeButton, openDialog } from "./clock-dialogs.js";
 
 const MAX_BYTES = 512 * 1024; // of scenarioFromStatement
 

@@ -3,11 +3,21 @@
 import { faultsIn, newIdempotencyKey } from "../clock/create-clock.js";
 import { TRANSACTION_TYPES } from "../forms/clock-form-rows.js";
 import { parseAmount } from "../lib/amounts.js";
-import { h, onSubmit, withBusyState } from "../lib/dom.js";
-import { amountInput, field, markInvalidTime, readTime, select, textInput, timeInput } from "../lib/form-fields.js";
+import { withBusyState } from "../lib/busy-button.js";
+import { buttonRow, closeButton, openDialog } from "../lib/dialog.js";
+import { h } from "../lib/dom.js";
+import {
+  amountInput,
+  field,
+  markInvalidTime,
+  onSubmit,
+  readTime,
+  select,
+  textInput,
+  timeInput,
+} from "../lib/form-fields.js";
 import { toTimestamp } from "../lib/instants.js";
 import { CallError, ServerUnavailable } from "../lib/rpc.js";
-import { buttonRow, closeButton, openDialog } from "./clock-dialogs.js";
 
 const [GOAL, TRANSFER] = ["goal:", "TRANSFER"];
 

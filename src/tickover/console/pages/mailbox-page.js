@@ -1,9 +1,11 @@
 // <tick-mailbox>: the emails in the development outbox, and the selected email.
 
-import { copyText, h, notify, render } from "../lib/dom.js";
+import { copyText } from "../lib/clipboard.js";
+import { h, render } from "../lib/dom.js";
 import { clocksLink, showFailure } from "../lib/failure.js";
 import { searchInput } from "../lib/form-fields.js";
 import { formatInstant } from "../lib/format.js";
+import { notify } from "../lib/notification.js";
 import { startPolling } from "../lib/poll.js";
 import { fetchJson } from "../lib/rpc.js";
 import { tabList } from "../lib/tabs.js";

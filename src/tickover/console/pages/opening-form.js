@@ -2,9 +2,10 @@
 
 import { showErrors } from "../clock/create-clock.js";
 import { parseAmount } from "../lib/amounts.js";
-import { h, onSubmit, render, withAmounts } from "../lib/dom.js";
-import { amountInput, field, textInput } from "../lib/form-fields.js";
+import { h, render } from "../lib/dom.js";
+import { amountInput, field, onSubmit, textInput } from "../lib/form-fields.js";
 import { formatMoney } from "../lib/format.js";
+import { withAmounts } from "../lib/nowrap.js";
 
 /** Create the form. `onSave(openingBalances)` rejects with the server's error. `draw(model)` shows those of a clock. */
 export function openingForm(onSave) {

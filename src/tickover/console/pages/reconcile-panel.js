@@ -4,11 +4,14 @@ import { DIFFERENCES, listDifferences, readBooks } from "../clock/books.js";
 import { plural } from "../clock/clock-text.js";
 import { errorDetails } from "../clock/create-clock.js";
 import { card } from "../lib/card.js";
-import { chooseFile, h, notify, onFileDrop, render, tableHead } from "../lib/dom.js";
+import { h, render } from "../lib/dom.js";
+import { chooseFile, onFileDrop } from "../lib/files.js";
 import { field, select } from "../lib/form-fields.js";
 import { formatDay, formatInstant, formatMoney } from "../lib/format.js";
 import { iconButton } from "../lib/icons.js";
+import { notify } from "../lib/notification.js";
 import { call } from "../lib/rpc.js";
+import { tableHead } from "../lib/table.js";
 
 const TOLERANCES = [
   ["0", "Same day"],

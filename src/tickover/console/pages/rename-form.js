@@ -1,8 +1,9 @@
 // The form that replaces the name of a clock while the user edits it.
 
 import { MAX_NAME_LENGTH } from "../clock/clock-text.js";
-import { h, onSubmit, render, withBusyState } from "../lib/dom.js";
-import { textInput } from "../lib/form-fields.js";
+import { withBusyState } from "../lib/busy-button.js";
+import { h, render } from "../lib/dom.js";
+import { onSubmit, textInput } from "../lib/form-fields.js";
 
 /** Show the form, until `close()`. `rename(name)` renames the clock, and `onError` reports why it fails. */
 export function showRenameForm(container, clock, { rename, close, onError }) {

@@ -1,8 +1,9 @@
 // The request inspector, a panel beside every page: the latest calls for curl and as JSON.
 
+import { copyText } from "../lib/clipboard.js";
 import { codeBlock, toJson } from "../lib/code-block.js";
 import { writeCurl } from "../lib/curl.js";
-import { copyText, h, render } from "../lib/dom.js";
+import { h, render } from "../lib/dom.js";
 import { icon, iconButton } from "../lib/icons.js";
 import { callHistory, onCall } from "../lib/rpc.js";
 import { currentSession, onSessionChange, onSessionEnd } from "../lib/session.js";

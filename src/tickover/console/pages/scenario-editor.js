@@ -2,7 +2,10 @@
 
 import { createClock, creationErrorMessage, faultsIn } from "../clock/create-clock.js";
 import { draftPreview } from "../forms/draft-preview.js";
-import { h, newId, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { withBusyState } from "../lib/busy-button.js";
+import { h, newId, render } from "../lib/dom.js";
+import { onSubmit } from "../lib/form-fields.js";
+import { notify } from "../lib/notification.js";
 import { CallError, call } from "../lib/rpc.js";
 import { MAX_SCENARIOS, saveScenario } from "./scenarios.js";
 

@@ -5,15 +5,17 @@ import { lowestOfAll, parseParams } from "../clock/clock-model.js";
 import { plural, summaryParts } from "../clock/clock-text.js";
 import { createClock, creationErrorMessage } from "../clock/create-clock.js";
 import { firstViolation, lowestBalances } from "../clock/expectations.js";
-import { busyButton, h, notify, render } from "../lib/dom.js";
+import { busyButton } from "../lib/busy-button.js";
+import { confirmAction } from "../lib/dialog.js";
+import { h, render } from "../lib/dom.js";
 import { showFailure } from "../lib/failure.js";
 import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
 import { stateBadge } from "../lib/icons.js";
 import { DAY } from "../lib/instants.js";
+import { notify } from "../lib/notification.js";
 import { call, loadScenarios } from "../lib/rpc.js";
 import { currentSession } from "../lib/session.js";
 import { readStored, SCENARIOS_KEY, writeStored } from "../lib/storage.js";
-import { confirmAction } from "./clock-dialogs.js";
 import { filterBar } from "./filter-bar.js";
 
 // The server doesn't store the scenarios of the user, so the browser does.

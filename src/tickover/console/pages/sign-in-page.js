@@ -1,8 +1,11 @@
 // <tick-sign-in>: asks for an email address, then for the code from the email, or sends a login link.
 
 import "./demo-clock.js";
-import { h, newId, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { withBusyState } from "../lib/busy-button.js";
+import { h, newId, render } from "../lib/dom.js";
+import { onSubmit } from "../lib/form-fields.js";
 import { formatDuration } from "../lib/format.js";
+import { notify } from "../lib/notification.js";
 import { CallError, call, latestEmail, ServerUnavailable, serverFeatures } from "../lib/rpc.js";
 import { startSession } from "../lib/session.js";
 

@@ -1,7 +1,10 @@
 // The form below an operation in the reference that sends it with parameters as JSON. Signed-in users see it.
 
+import { withBusyState } from "../lib/busy-button.js";
+import { copyText } from "../lib/clipboard.js";
 import { codeBlock, toJson } from "../lib/code-block.js";
-import { copyText, h, newId, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { h, newId, render } from "../lib/dom.js";
+import { onSubmit } from "../lib/form-fields.js";
 import { CallError, call } from "../lib/rpc.js";
 import { captureSession, currentSession, endSession, onSessionChange } from "../lib/session.js";
 import { maskResult } from "./call-list.js";
