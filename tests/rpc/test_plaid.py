@@ -254,6 +254,23 @@ async def test_get_is_newest_first_with_both_dates(world: World, token: str) -> 
     assert (await item.error("/transactions/get"))[2] == "MISSING_FIELDS"
 
 
+async def test_pages_of_get_have_each_row_once(world: World, token: str) -> None:
+    clock = await create(world, token, transactions=[payment(1, 1)] * 100)
+    for _ in range(10):
+        await amend(world, token, clock, add={"transactions": [payment(2, 1)] * 100})
+    item = await connect_plaid(world, token, clock)
+    await world.advance(token, clock, day(2))
+    dates = {"start_date": "2027-01-01", "end_date": "2027-01-02"}
+    sizes, found = [], list[str]()
+    for offset in range(0, 1500, 300):
+        page = await item.call("/transactions/get", **dates, options={"offset": offset, "count": 300})
+        assert page["total_transactions"] == 1100
+        sizes.append(len(page["transactions"]))
+        found += [each["transaction_id"] for each in page["transactions"]]
+    assert sizes == [300, 300, 300, 200, 0]
+    assert len(set(found)) == 1100
+
+
 # Cursors
 
 

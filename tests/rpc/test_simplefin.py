@@ -57,6 +57,14 @@ async def test_accounts_have_everything_that_clients_need(world: World, token: s
     assert [pending[name] for name in names] == [0, "-7.125", START + 2 * DAY, True, "Food"]
 
 
+async def test_booked_payment_keeps_the_time_of_its_authorization(world: World, token: str, clock: str) -> None:
+    await world.advance(token, clock, day(5))
+    euro, _ = await (await connect_simplefin(world, token, clock)).accounts()
+    [booked] = [each for each in euro["transactions"] if each["amount"] == "-7.125"]
+    assert (booked["transacted_at"], booked["posted"]) == (START + 2 * DAY, START + 4 * DAY)
+    assert "pending" not in booked
+
+
 @pytest.mark.parametrize(
     ("query", "amounts"),
     [
