@@ -102,6 +102,24 @@ async def test_sweep_continues_after_a_failure(world: World, error: BaseExceptio
     assert logged.events().count("sweep failed") == 2
 
 
+async def test_sweep_without_expired_rows_counts_as_one() -> None:
+    """Otherwise a server without calls would raise the alert of failing sweeps."""
+    sweeps: list[Instant] = []
+    swept: list[int] = []
+
+    class Empty:
+        async def share_key(self, *_: object) -> bool:
+            return True
+
+        async def sweep(self, now: Instant, _: int) -> int:
+            sweeps.append(now)
+            return 0
+
+    async with running(Empty(), LogCapture(), on_swept=swept.append):
+        await wait_for(lambda: len(sweeps) > 2)
+        assert swept[:2] == [0, 0]
+
+
 async def test_secret_key_is_recorded_again_during_a_long_sweep() -> None:
     """Otherwise another server with another key could start during the sweep."""
     keys: list[Instant] = []

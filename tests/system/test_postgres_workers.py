@@ -115,16 +115,32 @@ def _check_sums_over_workers(program: WorkersProgram, token: str) -> None:
 
 
 def _check_restart(program: WorkersProgram, token: str) -> None:
-    victim = min(program.workers())
-    os.kill(victim, signal.SIGKILL)
-    wait_until(lambda: victim not in program.workers() and len(program.workers()) == 2)
+    """Workers are restarted after one is killed, the new one while it starts, and then both at once."""
+    killed = {min(program.workers())}
+    others = program.workers() - killed
+    _kill(killed)
+    # No pause as in wait_until, because the state is short.
+    while not (started := program.workers() - killed - others):
+        assert program.process.poll() is None, program.output
+    _kill(started)
+    killed |= started
+    wait_until(lambda: len(program.workers() - killed) == 2)
+    both = program.workers()
+    _kill(both)
+    killed |= both
+    wait_until(lambda: len(program.workers() - killed) == 2 and _listens(program))
     wait_until(lambda: len(program.servers()) == 2)
     metrics = _metrics(program)
-    assert value(metrics, "worker_restarts_total") == 1
-    # The counts of the killed worker are kept.
+    assert value(metrics, "worker_restarts_total") == 4
+    # The counts of the killed workers are kept.
     assert value(metrics, "calls_total", method="createTestClock", outcome="OK") == 20
     assert "result" in program.call("createTestClock", {}, token)
-    assert program.output.count("a worker has ended") == 1
+    assert program.output.count("a worker has ended") == 4
+
+
+def _kill(workers: set[int]) -> None:
+    for worker in workers:
+        os.kill(worker, signal.SIGKILL)
 
 
 def _check_sighup(program: WorkersProgram) -> None:
