@@ -64,7 +64,6 @@ class LazyGroup(click.Group):
         "mcp": ("commands.mcp:mcp", "Let coding agents use clocks."),
         "serve": ("commands.serve:serve", "Run the server until Ctrl-C."),
         "migrate": ("commands.serve:migrate", "Migrate the database to the current schema."),
-        "doctor": ("commands.serve:doctor", "Check everything that the server needs."),
         "users": ("root:users", "List, show and delete users in the database."),
         "completion": ("root:completion", "Print a shell completion script."),
     },

@@ -99,15 +99,8 @@ class TickoverServer:
         async with AsyncExitStack() as undo:
             listeners = open_listeners(settings, shared=settings.workers > 1)
             undo.callback(listeners.close)
-            store = await open_store(settings.database_url, settings.database_connections)
+            store, mint = await open_database(settings, log)
             undo.push_async_callback(store.close)
-            mint = Mint(load_secret_key(settings, log))
-            if not await store.share_key(mint.key_fingerprint(), wall_clock()):
-                raise SettingError(
-                    "Another server uses this database with another secret key, so each would reject the codes of the "
-                    "other. Set TICKOVER_SECRET_KEY to the same value for all. If the other server has stopped, "
-                    "wait for five minutes."
-                )
             server = cls(settings, listeners, store, mint, log, recorder or SharedNumbers().recorder())
             undo.pop_all()
         return server
@@ -202,6 +195,22 @@ class TickoverServer:
         if self._tracing is not None:
             await asyncio.to_thread(self._tracing.close)
         self._log.info("stopped")
+
+
+async def open_database(settings: Settings, log: Log) -> tuple[Store, Mint]:
+    """Open the database and load the secret key. Raise SettingError if one is unusable, or if they don't match."""
+    async with AsyncExitStack() as undo:
+        store = await open_store(settings.database_url, settings.database_connections)
+        undo.push_async_callback(store.close)
+        mint = Mint(load_secret_key(settings, log))
+        if not await store.share_key(mint.key_fingerprint(), wall_clock()):
+            raise SettingError(
+                "Another server uses this database with another secret key, so each would reject the codes of the "
+                "other. Set TICKOVER_SECRET_KEY to the same value for all. If the other server has stopped, "
+                "wait for five minutes."
+            )
+        undo.pop_all()
+    return store, mint
 
 
 def describe_api(public_url: str) -> bytes:

@@ -10,6 +10,8 @@ from urllib.parse import SplitResult, urlsplit
 from tickover.server.networks import Network, host_name
 
 SQLITE_PREFIX: Final = "sqlite:///"
+_MIN_PREFIX: Final = {4: 8, 6: 16}
+"""Bits of the prefix of a network of proxies, by IP version."""
 _TEST_CODE: Final = re.compile(
     r"((?:[a-z0-9-]+\.)+(?:test|example|invalid)|example\.(?:com|net|org))=([0-9]{6})", re.ASCII
 )
@@ -70,11 +72,14 @@ def hosts(value: str) -> tuple[str, ...]:
     return hosts
 
 
-def networks(value: str) -> tuple[Network, ...]:
+def proxies(value: str) -> tuple[Network, ...]:
     try:
-        return tuple(ip_network(name, strict=False) for name in names(value))
+        networks = tuple(ip_network(name, strict=False) for name in names(value))
     except ValueError:
         raise ValueError("must be IP addresses or networks such as 10.0.0.0/8, separated by commas") from None
+    if any(network.prefixlen < _MIN_PREFIX[network.version] for network in networks):
+        raise ValueError("must have only your proxies, because everyone else in these networks can forge addresses")
+    return networks
 
 
 def http_url(value: str) -> SplitResult:

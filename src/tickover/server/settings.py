@@ -128,7 +128,7 @@ class Settings(Struct, frozen=True):
     trusted_proxies: Annotated[
         Sequence[Network],
         Setting(
-            "Proxies whose X-Forwarded-For is trusted: IP addresses or networks, separated by commas.", values.networks
+            "Proxies whose X-Forwarded-For is trusted: IP addresses or networks, separated by commas.", values.proxies
         ),
     ]
     cors_origins: Annotated[

@@ -35,13 +35,18 @@ def handle_hangup(stop: Callable[[], None]) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def run_workers(settings: Settings, log: Log, serve: Serve, when_ready: Callable[[str], None]) -> int:
-    """Run the workers until a signal, and return the exit code."""
-    if not is_postgres(settings.database_url):
+def check_workers(settings: Settings) -> None:
+    """Raise SettingError if the database doesn't allow several workers."""
+    if settings.workers > 1 and not is_postgres(settings.database_url):
         raise SettingError(
             f"TICKOVER_WORKERS must be 1 with SQLite, not {settings.workers}: only one process at a time can write to "
             "the file. For more workers, use PostgreSQL and set TICKOVER_DATABASE_URL."
         )
+
+
+def run_workers(settings: Settings, log: Log, serve: Serve, when_ready: Callable[[str], None]) -> int:
+    """Run the workers until a signal, and return the exit code."""
+    check_workers(settings)
     # The supervisor keeps the ports bound, so that no other program can take them while a worker restarts.
     with closing(_reserve(settings)) as reserved:
         metrics_port = reserved.metrics and reserved.metrics.getsockname()[1]

@@ -75,7 +75,7 @@ from tickover.cli.root import run
 codes = [int(run(command.split())) for command in sys.argv[1:]]
 print(codes, file=sys.stderr)
 """
-COMMANDS_OF_THE_SERVER = ["serve", "migrate", "doctor"]
+COMMANDS_OF_THE_SERVER = ["serve", "migrate", "serve --check"]
 OTHER_COMMANDS = ["--help", "scenarios", "clock list --help", "serve --help"]
 
 

@@ -1,10 +1,8 @@
-"""The commands of an operator: `tickover serve`, `migrate` and `doctor`."""
+"""The commands of an operator: `tickover serve` and `migrate`."""
 
 import asyncio
-import os
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import click
@@ -15,13 +13,11 @@ from tickover.cli.database import (
     read_server_settings,
     translate_errors,
 )
-from tickover.cli.errors import Exit
+from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import LocalCommand
 from tickover.cli.output import to_json
 from tickover.cli.session import Session
-from tickover.server.settings import SETTINGS
-
-_MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
+from tickover.server.settings import SETTINGS, Settings
 
 
 def setting_flags(command: Callable[..., None]) -> Callable[..., None]:
@@ -41,12 +37,17 @@ def setting_flags(command: Callable[..., None]) -> Callable[..., None]:
     is_flag=True,
     help='For programs: print {"url": …} on one line when ready, and stop when standard input ends.',
 )
-def serve(session: Session, /, attached: bool, **flags: Any) -> None:
+@click.option("--check", is_flag=True, help="Say what the server can't use, and don't start it.")
+def serve(session: Session, /, attached: bool, check: bool, **flags: Any) -> None:
     """Run the server until Ctrl-C.
 
     Every flag has an environment variable, shown in brackets. A flag overrides its variable. The secret key has no
     flag because other users can read command lines: set TICKOVER_SECRET_KEY.
     """
+    if check:
+        with translate_errors():
+            _check(session, read_server_settings(session, flags))
+        return
     is_for_program = attached or session.output.wants_json
     stdout = sys.stdout
     if is_for_program:
@@ -66,6 +67,16 @@ def serve(session: Session, /, attached: bool, **flags: Any) -> None:
     if code == 0:
         click.echo("Tickover has stopped.")
     sys.exit(code)
+
+
+def _check(session: Session, settings: Settings) -> None:
+    from tickover.server.logs import open_log
+    from tickover.server.startup_check import find_problems
+
+    problems = asyncio.run(find_problems(settings, open_log(settings.log_level, settings.log_format)))
+    if problems:
+        raise CliError(Exit.WRONG_COMMAND, problems[0], more=problems[1:])
+    session.output.write({"ok": True}, "The server can start.")
 
 
 @click.command(cls=LocalCommand)
@@ -90,33 +101,3 @@ def migrate(session: Session, /, **flags: Any) -> None:
         name, version = redact_url(url), schema_version(url)
     text = f"Created the database {name}" if is_new else f"The database {name} is up to date"
     session.output.write({"database": name, "schemaVersion": version}, f"{text}: schema version {version}.")
-
-
-@click.command(cls=LocalCommand)
-@setting_flags
-def doctor(session: Session, /, **flags: Any) -> None:
-    """Check everything that the server needs, and say how to fix problems.
-
-    Run it with the same settings and as the same user as the server, while the server runs or before it starts. It
-    checks the settings, database, schema, disk, mail server, clock, public URL, proxies and permissions. It sends no
-    email and changes no data.
-
-    The exit code is 0 if there are only warnings, and 9 if there is an error.
-    """
-    with translate_errors():
-        from tickover.server.doctor import run_checks
-
-        found = []
-
-        async def report() -> None:
-            async for name, check in run_checks(partial(read_server_settings, session, flags), os.environ):
-                found.append({"name": name, **check._asdict()})
-                if not session.output.wants_json:
-                    advice = [f"  {'':13} {check.advice}"] if check.advice else []
-                    session.output.write(None, f"{_MARKS[check.status]} {name:13} {check.message}", *advice)
-
-        asyncio.run(report())
-        has_error = any(check["status"] == "error" for check in found)
-    if session.output.wants_json:
-        session.output.write_json({"ok": not has_error, "checks": found})
-    click.get_current_context().exit(Exit.VIOLATED if has_error else Exit.DONE)

@@ -33,7 +33,7 @@ class SmtpMailer:
             raise SettingError(
                 "TICKOVER_MAIL_URL must be outbox:, or look like smtp://user:password@host:587 or smtps://…."
             ) from None
-        self._host = parts.hostname
+        self.host = parts.hostname
         self._port = parts.port or (465 if parts.scheme == "smtps" else 587)
         self._user = unquote(parts.username) if parts.username else None
         self._password = unquote(parts.password) if parts.password else None
@@ -83,9 +83,9 @@ class SmtpMailer:
 
     def _new_connection(self) -> SMTP:
         # A password is never sent without TLS, except to loopback. Without a password, TLS is optional.
-        needs_tls = self._user and not self._uses_implicit_tls and not is_loopback(self._host)
+        needs_tls = self._user and not self._uses_implicit_tls and not is_loopback(self.host)
         return SMTP(
-            hostname=self._host,
+            hostname=self.host,
             port=self._port,
             username=self._user,
             password=self._password,

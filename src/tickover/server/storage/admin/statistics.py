@@ -1,4 +1,4 @@
-"""Reads the size of the database, its rows and its clock, and checks that it can grow. It uses its own connection."""
+"""Reads the size of the database, its rows and its clock, over a connection of its own."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from tickover.api.timestamps import Instant
 from tickover.server.storage import translate_errors
-from tickover.server.storage.urls import describe_error, is_postgres, sqlite_path
+from tickover.server.storage.urls import is_postgres, sqlite_path
 
 # The statistics collector knows new rows at once, and the catalog knows them after a crash. A partition counts for its
 # table: clocks_3 is a part of clocks.
@@ -24,10 +24,6 @@ _POSTGRES_ROWS: Final = r"""
     group by 1 order by 1"""
 _SQLITE_TABLES: Final = "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by 1"
 _LOCK_WAIT_MILLISECONDS: Final = 1000
-# 16 MiB, the size of a WAL file.
-_GROW: Final = """
-    create temporary table tickover_growth on commit drop as
-    select repeat('x', 1000) from generate_series(1, 16000)"""
 
 
 class Statistics(Struct, frozen=True):
@@ -77,23 +73,3 @@ def data_folder(url: str, data_dir: Path) -> Path:
     """Return the existing folder whose disk the server fills: that of the SQLite file, or of the data folder."""
     folder = data_dir.absolute() if is_postgres(url) else sqlite_path(url).absolute().parent
     return next(path for path in (folder, *folder.parents) if path.exists())
-
-
-async def find_growth_error(url: str) -> str:
-    """Write a temporary table to PostgreSQL. Return the error if there is no space for it, or an empty string.
-
-    A full disk may still accept changes of existing rows. Raise SettingError if the database can't be used.
-    """
-    from asyncpg import DiskFullError, InsufficientPrivilegeError
-
-    from tickover.server.storage.postgres.pool import open_connection
-
-    with translate_errors(url):
-        async with open_connection(url) as connection:
-            try:
-                await connection.execute(_GROW)
-            except DiskFullError as error:
-                return describe_error(error)
-            except InsufficientPrivilegeError:
-                pass  # a role without the permission for temporary tables can't tell
-    return ""
