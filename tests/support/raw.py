@@ -14,7 +14,7 @@ from tests.support.program import Program
 from tests.support.world import HttpResponse
 from tickover.api.limits import MAX_BODY, MAX_HEAD
 from tickover.server.http1.messages import Request, RequestError, Response
-from tickover.server.http1.pool import Limits
+from tickover.server.http1.pool import HttpLimits
 from tickover.server.http1.server import Server
 
 WAIT_SECONDS = 120.0
@@ -151,7 +151,7 @@ class EchoServer:
 
     HUGE = 50_000_000
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: HttpLimits) -> None:
         listener = socket.create_server(("127.0.0.1", 0))
         self.port = listener.getsockname()[1]
         self.http_server = Server(listener, self.handle, self.reject, limits)
@@ -160,6 +160,8 @@ class EchoServer:
         """Bodies of the calls that have started."""
         self.fields: Mapping[bytes, bytes] = {}
         """Headers of the last request."""
+        self.busy_request = Request("POST", "/rpc")
+        """The last request of a busy call."""
         self.may_respond = asyncio.Event()
         self.is_busy = asyncio.Event()
 
@@ -171,16 +173,17 @@ class EchoServer:
             case "/rpc" if request.body is None:
                 return _response(b"too large", 413)
             case "/rpc":
-                return self._do(request.body)
+                return self._do(request, request.body)
         return _response(b"Hello")
 
     def reject(self, error: RequestError) -> Response:
         return _response(b"", error.status)
 
-    async def _do(self, body: bytes | None) -> Response:
+    async def _do(self, request: Request, body: bytes | None) -> Response:
         self.bodies.append(body)
         match body:
             case b"busy":
+                self.busy_request = request
                 self.is_busy.set()
                 await self.may_respond.wait()
             case b"fault":
@@ -207,7 +210,7 @@ def _response(body: bytes, status: int = 200) -> Response:
 @asynccontextmanager
 async def run_echo_server(keep_alive_seconds: float = 60, **limits: Any) -> AsyncIterator[EchoServer]:
     given = {"deadline_seconds": WAIT_SECONDS, "keep_alive_seconds": keep_alive_seconds, **limits}
-    server = EchoServer(Limits(MAX_HEAD, MAX_BODY, health_checks=frozenset({"/healthz"}), **given))
+    server = EchoServer(HttpLimits(MAX_HEAD, MAX_BODY, health_checks=frozenset({"/healthz"}), **given))
     server.http_server.start()
     try:
         yield server

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 import pytest
@@ -222,6 +222,18 @@ async def test_half_closed_client_gets_its_pending_response(server: EchoServer, 
     assert await client.read_to_end() == b""
     await wait_for(lambda: connection not in server.pool.connections)
     await wait_for(lambda: not (server.pool.tasks or server.pool.request_bytes))
+
+
+@pytest.mark.parametrize("leave", [Client.half_close, Client.reset])
+async def test_request_knows_that_its_client_has_left(
+    server: EchoServer, client: Client, leave: Callable[[Client], None]
+) -> None:
+    await client.send(echo_call(b"busy"))
+    await server.is_busy.wait()
+    await server.serve_other_client()
+    assert not server.busy_request.has_left
+    leave(client)
+    await wait_for(lambda: server.busy_request.has_left)
 
 
 @pytest.mark.parametrize(

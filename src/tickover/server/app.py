@@ -17,7 +17,7 @@ from tickover.api.limits import MAIL_TIMEOUT, MAX_BODY, MAX_HEAD, REQUEST_DEADLI
 from tickover.server.background import Background
 from tickover.server.bank.routes import BankRoutes
 from tickover.server.http1.messages import Handle
-from tickover.server.http1.pool import Limits
+from tickover.server.http1.pool import HttpLimits
 from tickover.server.http1.server import Server, raise_file_limit
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.logs import Log
@@ -233,11 +233,11 @@ def open_tracing(settings: Settings) -> "Tracing | None":
     return Tracing()
 
 
-def _http_limits(settings: Settings, log: Log) -> Limits:
+def _http_limits(settings: Settings, log: Log) -> HttpLimits:
     connections = raise_file_limit(settings.max_connections)
     if connections < settings.max_connections:
         log.warning("the limit on open files allows fewer connections than TICKOVER_MAX_CONNECTIONS", limit=connections)
-    return Limits(
+    return HttpLimits(
         head_bytes=MAX_HEAD,
         body_bytes=MAX_BODY,
         deadline_seconds=REQUEST_DEADLINE.total_seconds(),

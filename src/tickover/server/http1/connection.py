@@ -18,7 +18,7 @@ from tickover.server.http1.messages import (
     encode,
 )
 from tickover.server.http1.parser import RejectedError, RequestParser
-from tickover.server.http1.pool import Pool
+from tickover.server.http1.pool import HttpLimits, HttpPool
 
 LINGER_SECONDS: Final = 1.0
 """Delay between an error and the close. A client that is still sending would otherwise lose the error."""
@@ -32,13 +32,15 @@ class Connection(asyncio.Protocol):
     Pipelined requests are queued. While requests are queued or a response is unread, nothing more is read.
     """
 
-    def __init__(self, handle: Handle, reject: Reject, pool: Pool) -> None:
+    def __init__(self, handle: Handle, reject: Reject, limits: HttpLimits, pool: HttpPool) -> None:
         self._respond = handle
         self._respond_to_error = reject
+        self._limits = limits
         self._pool = pool
         self._loop = asyncio.get_running_loop()
         self._queue: deque[Request | RequestError] = deque()
-        self._is_handling = False
+        self._handled: Request | None = None
+        """The request that is handled."""
         self._is_reading = True
         self._ignores_input = False
         """True after the last request or an error."""
@@ -46,7 +48,7 @@ class Connection(asyncio.Protocol):
         """True if the client has closed its side. It may still read responses."""
         self._owes_continue = False
         self._counted_bytes = 0
-        """Bytes of this connection's requests in `Pool.request_bytes`."""
+        """Bytes of this connection's requests that the pool counts."""
         self._arriving_since: float | None = self._loop.time()
         """When the incomplete request began. A new connection counts as one, because it occupies a socket."""
         self._unread_since: float | None = None
@@ -61,12 +63,13 @@ class Connection(asyncio.Protocol):
         # Count every byte that the kernel doesn't accept at once.
         transport.set_write_buffer_limits(high=0)
         peer = transport.get_extra_info("peername")
-        self._parser = RequestParser(self, peer[0] if isinstance(peer, tuple) else None, self._pool.limits)
+        self._parser = RequestParser(self, peer[0] if isinstance(peer, tuple) else None, self._limits)
         self._pool.add(self, self._loop.time())
         self._timer = self._loop.call_later(self._shortest_wait(), self._check_deadlines)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._timer.cancel()
+        self._mark_as_left()
         self._ignores_input = True
         self._queue.clear()
         self._count_bytes(-self._counted_bytes)
@@ -76,7 +79,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._ignores_input:
             return
-        self._pool.idle.pop(self, None)
+        self._pool.end_idle(self)
         if self._arriving_since is None:
             # Any byte starts the deadline of the next request, even a blank line.
             self._arriving_since = self._loop.time()
@@ -89,27 +92,28 @@ class Connection(asyncio.Protocol):
             if self._arriving_since is None:
                 self._arriving_since = self._loop.time()
             if self._parser.body_size:
-                self._pool.receiving.setdefault(self)
-        elif not self._is_handling:
+                self._pool.start_body(self)
+        elif self._handled is None:
             self._resume()
 
     def eof_received(self) -> bool:
         """Return True to keep the connection open for pending responses."""
         self._ignores_input = self._is_half_closed = True
+        self._mark_as_left()
         self._arriving_since = None
         self._owes_continue = False
-        self._pool.receiving.pop(self, None)
+        self._pool.end_body(self)
         self._count_bytes(-self._parser.drop_body())
-        return self._is_handling or bool(self._queue) or self._unread_since is not None
+        return self._handled is not None or bool(self._queue) or self._unread_since is not None
 
     def pause_writing(self) -> None:
         self._unread_since = self._loop.time()
         self._stop_reading()
-        self._pool.add_unread(self, self._last_response_size)
+        self._pool.start_unread(self, self._last_response_size)
 
     def resume_writing(self) -> None:
         self._unread_since = None
-        self._pool.unread.pop(self, None)
+        self._pool.end_unread(self)
         self._resume()
 
     # Callbacks of the parser
@@ -117,15 +121,12 @@ class Connection(asyncio.Protocol):
     def body_received(self, size: int) -> None:
         """Count the bytes of a body that is arriving. A negative size subtracts."""
         self._count_bytes(size)
-        if self._pool.request_bytes > self._pool.limits.request_bytes:
-            self._pool.receiving.setdefault(self)
-            self._pool.reject_oldest_bodies()
-            if self._ignores_input:
-                raise RejectedError(OVERLOADED)
+        if self._pool.reject_bodies_over_limit(self) and self._ignores_input:
+            raise RejectedError(OVERLOADED)
 
     def continue_expected(self) -> None:
         """Send `100 Continue`, for which the client waits before it sends the body."""
-        if self._is_handling or self._queue or self._unread_since is not None:
+        if self._is_busy():
             self._owes_continue = True
         else:
             self._transport.write(CONTINUE)
@@ -137,22 +138,29 @@ class Connection(asyncio.Protocol):
             return
         self._arriving_since = None
         self._owes_continue = False
-        if self._pool.receiving:
-            self._pool.receiving.pop(self, None)
+        self._pool.end_body(self)
         if not request.keep_alive:
             self._ignores_input = True
-        if self in self._pool.over_limit:
+        if self._pool.is_over_limit(self):
             request.keep_alive = False
             self._ignores_input = True
-            if request.path not in self._pool.limits.health_checks:
+            if request.path not in self._limits.health_checks:
                 self._enqueue(OVERLOADED._replace(path=request.path))
                 return
         self._enqueue(request)
 
     # Handling
 
+    def _is_busy(self) -> bool:
+        """Return whether requests or a response are pending."""
+        return self._handled is not None or bool(self._queue) or self._unread_since is not None
+
+    def _mark_as_left(self) -> None:
+        if self._handled is not None:
+            self._handled.has_left = True
+
     def _enqueue(self, message: Request | RequestError) -> None:
-        if self._is_handling or self._queue or self._unread_since is not None:
+        if self._is_busy():
             self._queue.append(message)
             self._count_bytes(_QUEUED_BYTES)
             self._stop_reading()
@@ -167,29 +175,29 @@ class Connection(asyncio.Protocol):
         if isinstance(response, tuple):
             self._write(message, response)
         else:
-            self._is_handling = True
+            self._handled = message
+            message.has_left = self._is_half_closed
             self._pool.start_call(self._finish(message, response), len(message.body or b""))
 
     async def _finish(self, request: Request, response: Coroutine[Any, Any, Response]) -> None:
         try:
             self._write(request, await response)
-            self._is_handling = False
+            self._handled = None
         finally:
-            if self._is_handling:
+            if self._handled is not None:
                 # It failed, or was cancelled.
                 self._transport.abort()
             task = asyncio.current_task()
             assert task is not None, "this is a task"
-            self._pool.tasks.discard(task)
-            self._pool.check_empty()
+            self._pool.end_call(task)
         self._resume()
 
     def _resume(self) -> None:
         """Handle queued requests, then resume reading. Mark the connection as idle if nothing is pending."""
-        while self._queue and not self._is_handling and self._unread_since is None:
+        while self._queue and self._handled is None and self._unread_since is None:
             self._count_bytes(-_QUEUED_BYTES)
             self._handle(self._queue.popleft())
-        if self._queue or self._is_handling or self._unread_since is not None or self._transport.is_closing():
+        if self._is_busy() or self._transport.is_closing():
             return
         if self._is_half_closed:
             self.close()
@@ -204,7 +212,7 @@ class Connection(asyncio.Protocol):
                 # The deadline excludes the time in which nothing was read.
                 self._arriving_since = self._loop.time()
         if self._arriving_since is None and not self._ignores_input:
-            self._pool.idle[self] = self._loop.time()
+            self._pool.start_idle(self, self._loop.time())
 
     def _write(self, message: Request | RequestError, response: Response) -> None:
         if self._transport.is_closing():
@@ -233,7 +241,7 @@ class Connection(asyncio.Protocol):
             # connection_lost has already subtracted them.
             size = -self._counted_bytes
         self._counted_bytes += size
-        self._pool.request_bytes += size
+        self._pool.count_request_bytes(size)
 
     # Closing
 
@@ -241,13 +249,12 @@ class Connection(asyncio.Protocol):
         if not self._ignores_input:
             self._ignores_input = True
             self._arriving_since = None
-            self._pool.receiving.pop(self, None)
+            self._pool.end_body(self)
             self._enqueue(error._replace(path=self._parser.path))
 
     def reject_request(self) -> None:
         """Reject the request that is arriving, because the server is overloaded."""
-        self._pool.receiving.pop(self, None)
-        self._pool.over_limit.pop(self, None)
+        self._pool.end_arrival(self)
         self._count_bytes(-self._parser.drop_body())
         self._reject(OVERLOADED)
 
@@ -261,23 +268,23 @@ class Connection(asyncio.Protocol):
     def close(self) -> None:
         """Close when the client has read all responses, or at the deadline."""
         self._ignores_input = True
-        self._pool.idle.pop(self, None)
+        self._pool.end_idle(self)
         self._transport.close()
         self._timer.cancel()
-        self._timer = self._loop.call_later(self._pool.limits.deadline_seconds, self._transport.abort)
+        self._timer = self._loop.call_later(self._limits.deadline_seconds, self._transport.abort)
 
     def abort(self) -> None:
         """Close immediately."""
         self._transport.abort()
 
     def stop(self) -> None:
-        """Close after the requests that have begun; `Pool.is_stopping` is set."""
-        if not (self._is_handling or self._queue or self._parser.is_arriving or self._unread_since is not None):
+        """Close after the requests that have begun; the pool is stopping."""
+        if not (self._is_busy() or self._parser.is_arriving):
             self.close()
 
     def is_receiving(self) -> bool:
         """Return whether a request is arriving and no earlier one is pending."""
-        return self._parser.is_arriving and not self._is_handling and not self._queue
+        return self._parser.is_arriving and self._handled is None and not self._queue
 
     def _stop_reading(self) -> None:
         if self._is_reading:
@@ -288,15 +295,15 @@ class Connection(asyncio.Protocol):
 
     def _check_deadlines(self) -> None:
         """Close or reject if a deadline has passed. One timer per connection is cheaper than one per request."""
-        limits, now = self._pool.limits, self._loop.time()
+        limits, now = self._limits, self._loop.time()
         due, expire = now + self._shortest_wait(), self._check_deadlines
         if self._unread_since is not None:
             due, expire = self._unread_since + limits.deadline_seconds, self.abort
         elif self._arriving_since is not None:
-            if self._is_reading and not self._is_handling:
+            if self._is_reading and self._handled is None:
                 due, expire = self._arriving_since + limits.deadline_seconds, partial(self._reject, REQUEST_TIMEOUT)
-        elif self in self._pool.idle:
-            due, expire = self._pool.idle[self] + limits.keep_alive_seconds, self.close
+        elif (idle_since := self._pool.idle_since(self)) is not None:
+            due, expire = idle_since + limits.keep_alive_seconds, self.close
         if due <= now:
             expire()
         else:
@@ -304,4 +311,4 @@ class Connection(asyncio.Protocol):
 
     def _shortest_wait(self) -> float:
         """Return the shortest time until a deadline that starts now."""
-        return min(self._pool.limits.deadline_seconds, self._pool.limits.keep_alive_seconds)
+        return min(self._limits.deadline_seconds, self._limits.keep_alive_seconds)

@@ -34,6 +34,9 @@ class Request(Struct, eq=False):
     keep_alive: bool = True
     needs_keep_alive_header: bool = False
     """True if the response needs `Connection: keep-alive`, for HTTP/1.0 clients."""
+    has_left: bool = False
+    """True once the client has closed its side of the connection while a coroutine handles the request. A few clients
+    still read the response."""
     began: float = 0.0
     """When the handling began, if the handler measures it."""
 

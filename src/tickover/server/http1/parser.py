@@ -21,7 +21,7 @@ from tickover.server.http1.messages import (
     RequestError,
     merge,
 )
-from tickover.server.http1.pool import Limits
+from tickover.server.http1.pool import HttpLimits
 
 _MAX_HEADERS: Final = 256
 """Many small headers need much more memory than their bytes."""
@@ -48,7 +48,7 @@ class Receiver(Protocol):
 class RequestParser:
     """Parses requests. It ignores the Upgrade header, as HTTP allows."""
 
-    def __init__(self, receiver: Receiver, client: str | None, limits: Limits) -> None:
+    def __init__(self, receiver: Receiver, client: str | None, limits: HttpLimits) -> None:
         self._receiver = receiver
         self._client = client
         self._max_head = limits.head_bytes

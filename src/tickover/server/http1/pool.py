@@ -11,7 +11,7 @@ MAX_BODY_BYTES_PER_ITERATION: Final = 256 * 2**10
 """Total size of the calls that start in one iteration of the event loop, so that large calls don't delay others."""
 
 
-class Limits(NamedTuple):
+class HttpLimits(NamedTuple):
     """Limits of one process: sizes of requests, sockets, memory and deadlines."""
 
     head_bytes: int
@@ -40,19 +40,22 @@ class PooledConnection(Protocol):
     def stop(self) -> None: ...
 
 
-class Pool:
-    """The connections of one process. Each dictionary is ordered by insertion, oldest first."""
+class HttpPool:
+    """The connections of one process, and what they hold: sockets, requests in memory, unread responses and calls.
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
+    Each dictionary is ordered by insertion, oldest first.
+    """
+
+    def __init__(self, limits: HttpLimits) -> None:
+        self._limits = limits
         self.connections: set[PooledConnection] = set()
-        self.idle: dict[PooledConnection, float] = {}
+        self._idle: dict[PooledConnection, float] = {}
         """Idle connections, with the time at which they became idle."""
         self.receiving: dict[PooledConnection, None] = {}
         """Connections with a body that arrives in several packets."""
         self.unread: dict[PooledConnection, int] = {}
         """Connections with an unread response, with its size."""
-        self.over_limit: dict[PooledConnection, None] = {}
+        self._over_limit: dict[PooledConnection, None] = {}
         """Connections that may only be used for health checks."""
         self.request_bytes = 0
         self.tasks: set[asyncio.Task[Any]] = set()
@@ -63,41 +66,90 @@ class Pool:
         self.is_stopping = False
         self.is_empty = asyncio.Event()
 
+    # Connections
+
     def add(self, connection: PooledConnection, now: float) -> None:
-        if len(self.connections) - len(self.over_limit) >= self.limits.connections and self.idle:
-            longest_idle = next(iter(self.idle))
+        """Add a connection. Over the limit, close the longest idle one, or accept only health checks."""
+        if len(self.connections) - len(self._over_limit) >= self._limits.connections and self._idle:
+            longest_idle = next(iter(self._idle))
             longest_idle.close()
             self.remove(longest_idle)
         self.connections.add(connection)
-        if len(self.connections) - len(self.over_limit) <= self.limits.connections:
-            self.idle[connection] = now
+        if len(self.connections) - len(self._over_limit) <= self._limits.connections:
+            self._idle[connection] = now
         else:
-            self.over_limit[connection] = None
-            if len(self.over_limit) > self.limits.reserved_connections:
-                next(iter(self.over_limit)).reject_request()
+            self._over_limit[connection] = None
+            if len(self._over_limit) > self._limits.reserved_connections:
+                next(iter(self._over_limit)).reject_request()
 
     def remove(self, connection: PooledConnection) -> None:
         """Remove a connection that is closed or closing."""
         self.connections.discard(connection)
-        for order in (self.idle, self.receiving, self.unread, self.over_limit):
+        for order in (self._idle, self.receiving, self.unread, self._over_limit):
             order.pop(connection, None)
         self.check_empty()
 
-    def reject_oldest_bodies(self) -> None:
-        """Reject the oldest arriving bodies while the total size is over the limit."""
-        while self.request_bytes > self.limits.request_bytes and self.receiving:
-            next(iter(self.receiving)).reject_request()
+    def start_idle(self, connection: PooledConnection, now: float) -> None:
+        """Count a connection as idle, from now on."""
+        self._idle[connection] = now
 
-    def add_unread(self, connection: PooledConnection, size: int) -> None:
+    def end_idle(self, connection: PooledConnection) -> None:
+        self._idle.pop(connection, None)
+
+    def idle_since(self, connection: PooledConnection) -> float | None:
+        return self._idle.get(connection)
+
+    def is_over_limit(self, connection: PooledConnection) -> bool:
+        """Return whether a connection may only be used for health checks."""
+        return connection in self._over_limit
+
+    # Requests in memory
+
+    def start_body(self, connection: PooledConnection) -> None:
+        """Note that a body arrives in several packets."""
+        self.receiving.setdefault(connection)
+
+    def end_body(self, connection: PooledConnection) -> None:
+        self.receiving.pop(connection, None)
+
+    def count_request_bytes(self, size: int) -> None:
+        """Add to the size of all requests in memory. A negative size subtracts."""
+        self.request_bytes += size
+
+    def reject_bodies_over_limit(self, connection: PooledConnection) -> bool:
+        """Reject the oldest arriving bodies while the total size is over the limit. Return whether it was.
+
+        A body arrives at the connection.
+        """
+        if self.request_bytes <= self._limits.request_bytes:
+            return False
+        self.start_body(connection)
+        while self.request_bytes > self._limits.request_bytes and self.receiving:
+            next(iter(self.receiving)).reject_request()
+        return True
+
+    def end_arrival(self, connection: PooledConnection) -> None:
+        """Forget the request that a connection receives, which is rejected."""
+        self.receiving.pop(connection, None)
+        self._over_limit.pop(connection, None)
+
+    # Unread responses
+
+    def start_unread(self, connection: PooledConnection, size: int) -> None:
         """Add an unread response. Close the connections with the oldest ones while the total is over the limit."""
         self.unread[connection] = size
-        excess = sum(self.unread.values()) - self.limits.unread_bytes
+        excess = sum(self.unread.values()) - self._limits.unread_bytes
         for waiting, waiting_size in list(self.unread.items()):
             if excess <= 0:
                 return
             del self.unread[waiting]
             waiting.abort()
             excess -= waiting_size
+
+    def end_unread(self, connection: PooledConnection) -> None:
+        self.unread.pop(connection, None)
+
+    # Calls
 
     def start_call(self, call: Coroutine[Any, Any, None], body_size: int) -> None:
         """Start a call now, or in a later iteration of the event loop after large calls."""
@@ -118,6 +170,10 @@ class Pool:
     def _start(self, call: Coroutine[Any, Any, None], body_size: int) -> None:
         self._bytes_started += body_size + 1
         self.tasks.add(asyncio.get_running_loop().create_task(call))
+
+    def end_call(self, task: asyncio.Task[Any]) -> None:
+        self.tasks.discard(task)
+        self.check_empty()
 
     def discard_waiting_calls(self) -> int:
         """Discard the calls that have not started, and return their number."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from tickover.server.http1.connection import Connection
 from tickover.server.http1.messages import Handle, Reject
-from tickover.server.http1.pool import RESERVED_CONNECTIONS, Limits, Pool
+from tickover.server.http1.pool import RESERVED_CONNECTIONS, HttpLimits, HttpPool
 
 _BACKLOG: Final = 2048
 _MAX_ACCEPTS: Final = 100
@@ -37,11 +37,11 @@ def raise_file_limit(connections: int) -> int:
 class Server:
     """Serves requests over HTTP."""
 
-    def __init__(self, listener: socket.socket, handle: Handle, reject: Reject, limits: Limits) -> None:
+    def __init__(self, listener: socket.socket, handle: Handle, reject: Reject, limits: HttpLimits) -> None:
         """`listener` is a bound socket."""
         self._listener = listener
-        self._pool = Pool(limits)
-        self._connect = partial(Connection, handle, reject, self._pool)
+        self._pool = HttpPool(limits)
+        self._connect = partial(Connection, handle, reject, limits, self._pool)
         self._accepting: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:

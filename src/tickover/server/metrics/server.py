@@ -13,7 +13,7 @@ from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.background import repeating
 from tickover.server.http1.messages import Request, RequestError, Response, text_response
-from tickover.server.http1.pool import Limits
+from tickover.server.http1.pool import HttpLimits
 from tickover.server.http1.server import Server
 from tickover.server.logs import Log
 from tickover.server.metrics.numbers import Metric, SharedNumbers, render
@@ -22,7 +22,7 @@ from tickover.server.storage import schema_version
 from tickover.server.storage.admin.statistics import Statistics, data_folder, read_statistics
 from tickover.server.storage.urls import is_postgres
 
-_LIMITS: Final = Limits(head_bytes=32 * 1024, body_bytes=1024, deadline_seconds=30, connections=32)
+_LIMITS: Final = HttpLimits(head_bytes=32 * 1024, body_bytes=1024, deadline_seconds=30, connections=32)
 _GAUGE_SECONDS: Final = 1.0
 _STATISTICS_SECONDS: Final = 60.0
 """Statistics of the database are read at most this often, because counting rows takes long."""
