@@ -1,5 +1,5 @@
-import { Connection } from "./connection.js";
-import { NoCode, Rejection, Unreachable } from "./errors.js";
+import { Connection, type Limits } from "./connection.js";
+import { InvalidResponse, NoCode, Rejection, Unreachable } from "./errors.js";
 import {
   CALL_RULES,
   type CallOptions,
@@ -21,7 +21,7 @@ export interface TickoverOptions {
   url?: string;
   /** A token of a sign-in, or an access token. */
   token?: string | undefined;
-  /** How long to wait for each response. The default is 15. */
+  /** How long to wait for the result of a call, with all its attempts. The default is 15. */
   timeoutSeconds?: number;
   /** How often to send a call again that is safe to retry. The default is 2. */
   retries?: number;
@@ -49,13 +49,16 @@ let lastId = 0;
 /** A client of one server. It has a method for each operation. */
 export class Tickover extends OperationMethods {
   readonly #connection: Connection;
+  readonly #timeoutSeconds: number;
   readonly #retries: number;
   #token: string | undefined;
 
   constructor({ url = "http://127.0.0.1:8000", token, timeoutSeconds = 15, retries = 2 }: TickoverOptions = {}) {
     super();
     if (!(Number.isInteger(retries) && retries >= 0)) throw new TypeError("retries must be 0 or more");
-    this.#connection = new Connection(url, timeoutSeconds);
+    if (!(timeoutSeconds > 0)) throw new TypeError("timeoutSeconds must be greater than 0");
+    this.#connection = new Connection(url);
+    this.#timeoutSeconds = timeoutSeconds;
     this.#retries = retries;
     this.token = token;
   }
@@ -89,8 +92,8 @@ export class Tickover extends OperationMethods {
     if (needsToken && this.#token !== undefined) headers.Authorization = `Bearer ${this.#token}`;
     const id = ++lastId;
     const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
-    const send = async () =>
-      readResult(await this.#connection.send("/rpc", { method: "POST", headers, body }, options.signal), id);
+    const send = async (limits: Limits) =>
+      readResult(await this.#connection.send("/rpc", { method: "POST", headers, body }, limits), id);
     // A retry that finds no clock means that an earlier attempt deleted it.
     const resultIfGone: Done | undefined = method === "deleteTestClock" ? { message: "ok" } : undefined;
     const result = await this.#retry(send, isIdempotent || takesIdempotencyKey, options.signal, resultIfGone);
@@ -104,7 +107,10 @@ export class Tickover extends OperationMethods {
     options?: CallOptions,
   ): AsyncGenerator<Operations[M]["result"], void, undefined> {
     let cursor = params.cursor;
+    const requested = new Set<string | undefined>();
     do {
+      if (requested.has(cursor)) throw repeatedCursor(this.url);
+      requested.add(cursor);
       const page = await this.call(method, cursor === undefined ? params : { ...params, cursor }, options);
       yield page;
       cursor = page.nextCursor;
@@ -150,17 +156,25 @@ export class Tickover extends OperationMethods {
   /** Returns the newest email to this address, or null if the development mailbox has none or is disabled. */
   async latestEmail(email: string): Promise<Email | null> {
     const path = `/mailbox/latest?to=${encodeURIComponent(email)}`;
-    const response = await this.#retry(() => this.#connection.send(path, {}), true);
+    const response = await this.#retry((limits) => this.#connection.send(path, {}, limits), true);
     if (response.status === 404 || response.status === 400) return null;
     return readJson(response) as Email;
   }
 
   /** Sends until there is a result. Retries if the server was unreachable or unavailable, and if a retry is safe. */
-  async #retry<T>(send: () => Promise<T>, isIdempotent: boolean, signal?: AbortSignal, resultIfGone?: T): Promise<T> {
+  async #retry<T>(
+    send: (limits: Limits) => Promise<T>,
+    isIdempotent: boolean,
+    signal?: AbortSignal,
+    resultIfGone?: T,
+  ): Promise<T> {
+    const seconds = this.#timeoutSeconds;
+    const limits = { timeout: AbortSignal.timeout(seconds * 1000), seconds, signal };
+    const deadline = performance.now() + seconds * 1000;
     let mayBeDone = false;
     for (let retries = 0; ; retries++) {
       try {
-        return await send();
+        return await send(limits);
       } catch (error) {
         const isGone = error instanceof Rejection && error.is("CLOCK_NOT_FOUND");
         if (mayBeDone && isGone && resultIfGone !== undefined) return resultIfGone;
@@ -170,7 +184,9 @@ export class Tickover extends OperationMethods {
         if (retries === this.#retries || (mayHaveArrived && !isIdempotent)) throw error;
         mayBeDone ||= mayHaveArrived;
         const asked = isUnavailable ? error.details.retryAfterSeconds : 0;
-        await wait(Math.min(asked || FIRST_DELAY_SECONDS * 2 ** retries, MAX_DELAY_SECONDS), signal);
+        const delay = Math.min(asked || FIRST_DELAY_SECONDS * 2 ** retries, MAX_DELAY_SECONDS) * 1000;
+        if (performance.now() + delay >= deadline) throw error;
+        await wait(delay, signal);
       }
     }
   }
@@ -186,12 +202,23 @@ function checkKey(key: string): string {
   throw new TypeError("an idempotency key must have 1 to 255 printable ASCII characters and no space at either end");
 }
 
-function wait(seconds: number, signal?: AbortSignal): Promise<void> {
+function repeatedCursor(url: string): InvalidResponse {
+  return new InvalidResponse(
+    `${url} returned the cursor of an earlier page, so the pages would never end. ` +
+      "Check for a faulty proxy in front of the server.",
+  );
+}
+
+function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, seconds * 1000);
-    signal?.addEventListener("abort", () => {
+    const cancel = () => {
       clearTimeout(timer);
-      reject(signal.reason);
-    });
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", cancel);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", cancel);
   });
 }

@@ -12,21 +12,26 @@ const NEVER_ARRIVED = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
+/** What can end a call early, with all its attempts. */
+export interface Limits {
+  timeout: AbortSignal;
+  /** The seconds of the timeout. */
+  seconds: number;
+  /** The caller's signal. */
+  signal?: AbortSignal | undefined;
+}
+
 /** Sends HTTP requests to one server. */
 export class Connection {
   readonly url: string;
-  readonly #timeoutSeconds: number;
 
-  constructor(url: string, timeoutSeconds: number) {
-    if (!(timeoutSeconds > 0)) throw new TypeError("timeoutSeconds must be greater than 0");
+  constructor(url: string) {
     this.url = parseUrl(url);
-    this.#timeoutSeconds = timeoutSeconds;
   }
 
-  /** Returns the response. Throws Unreachable, InvalidResponse, or the reason of `signal` if it was aborted. */
-  async send(path: string, request: RequestInit, signal?: AbortSignal): Promise<HttpResponse> {
+  /** Returns the response. Throws Unreachable, InvalidResponse, or the reason of the caller's signal if it was aborted. */
+  async send(path: string, request: RequestInit, { timeout, seconds, signal }: Limits): Promise<HttpResponse> {
     const url = this.url + path;
-    const timeout = AbortSignal.timeout(this.#timeoutSeconds * 1000);
     try {
       const response = await fetch(url, {
         ...request,
@@ -38,13 +43,13 @@ export class Connection {
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (error instanceof InvalidResponse) throw error;
-      throw this.#unreachable(error, timeout.aborted);
+      throw this.#unreachable(error, timeout.aborted ? seconds : undefined);
     }
   }
 
-  #unreachable(error: unknown, timedOut: boolean): Unreachable {
-    if (timedOut) {
-      const message = `${this.url} didn't respond within ${this.#timeoutSeconds} seconds.`;
+  #unreachable(error: unknown, timeoutSeconds?: number): Unreachable {
+    if (timeoutSeconds !== undefined) {
+      const message = `${this.url} didn't respond within ${timeoutSeconds} seconds.`;
       return new Unreachable(`${message} Use a longer timeout, or try again later.`, true, error);
     }
     const code = codeOf(error);

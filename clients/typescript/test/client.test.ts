@@ -149,6 +149,46 @@ test("a slow response is a timeout", async () => {
   await assert.rejects(impatient.getCurrentUser(), (error) => error instanceof Unreachable && error.mayHaveArrived);
 });
 
+test("all attempts of a call have one timeout", async () => {
+  proxy.faults = ["slow", "slow", "slow"];
+  const impatient = new Tickover({ url: proxy.url, timeoutSeconds: 0.3 });
+  await assert.rejects(impatient.getCurrentUser(), (error) => error instanceof Unreachable && error.mayHaveArrived);
+  assert.equal(proxy.calls, 1);
+});
+
+test("no attempt begins after the timeout", async () => {
+  proxy.faults = ["unavailable"];
+  const impatient = new Tickover({ url: proxy.url, timeoutSeconds: 0.005, retries: 100 });
+  await assert.rejects(impatient.getCurrentUser(), Error);
+  assert.ok(proxy.calls <= 1);
+});
+
+test("a call with a signal has the timeout too", { timeout: 10_000 }, async () => {
+  proxy.faults = ["never respond"];
+  const impatient = new Tickover({ url: proxy.url, timeoutSeconds: 0.05, retries: 0 });
+  const call = impatient.getCurrentUser({}, { signal: new AbortController().signal });
+  await assert.rejects(call, Unreachable);
+});
+
+for (const cursors of [["a"], ["a", "b"]]) {
+  test(`the repeated cursor of ${cursors.join(" and ")} ends the pages`, async (t) => {
+    let requests = 0;
+    t.mock.method(globalThis, "fetch", async (_: string, options: RequestInit) => {
+      const { id } = JSON.parse(String(options.body)) as { id: number };
+      // A client that follows them further gets a last page.
+      const nextCursor = requests < 10 ? cursors[requests % cursors.length] : undefined;
+      requests++;
+      const result = { clocks: [], nextCursor };
+      return Response.json({ jsonrpc: "2.0", id, result });
+    });
+    const readAll = async () => {
+      for await (const page of tickover.pages("listTestClocks", {})) assert.deepEqual(page.clocks, []);
+    };
+    await assert.rejects(readAll(), (error) => error instanceof InvalidResponse && /earlier page/.test(error.message));
+    assert.equal(requests, cursors.length + 1);
+  });
+}
+
 test("a call can be cancelled", async () => {
   const controller = new AbortController();
   const call = faulty("never respond").getCurrentUser({}, { signal: controller.signal });

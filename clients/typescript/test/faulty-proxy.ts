@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 
-export type Fault = "lose the response" | "unavailable" | "never respond" | "html" | "redirect" | "endless";
+export type Fault = "lose the response" | "unavailable" | "never respond" | "html" | "redirect" | "endless" | "slow";
 
 export class FaultyProxy {
   /** The faults of the next calls. Later calls are forwarded. */
@@ -36,6 +36,7 @@ export class FaultyProxy {
     if (fault === "never respond") return;
     if (fault === "html") outgoing.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Hello</h1>");
     else if (fault === "redirect") outgoing.writeHead(308, { Location: `${this.target}/rpc` }).end();
+    else if (fault === "slow") dripSpaces(outgoing.writeHead(200));
     else if (fault === "endless")
       Readable.from(spaces())
         .on("error", () => {})
@@ -49,6 +50,12 @@ export class FaultyProxy {
       else response.pipe(outgoing.writeHead(response.statusCode ?? 500, response.headers));
     }
   }
+}
+
+/** Sends a space every 20 milliseconds until the client disconnects. */
+function dripSpaces(outgoing: ServerResponse): void {
+  const timer = setInterval(() => outgoing.write(" "), 20);
+  outgoing.once("close", () => clearInterval(timer));
 }
 
 function* spaces(): Generator<string> {

@@ -121,14 +121,9 @@ class AsyncClient(Session):
 
     async def list_clocks(self, labels: Mapping[str, str] | None = None) -> AsyncIterator[Summary]:
         """Iterate over your clocks with these labels, or over all, newest first. Pages are requested when needed."""
-        cursor = None
-        while True:
-            page = await self.list_page(MAX_PAGE, cursor, labels)
+        async for page in self.pages(lambda cursor: calls.list_page(MAX_PAGE, cursor, labels)):
             for clock in page.clocks:
                 yield clock
-            cursor = page.next_cursor
-            if cursor is None:
-                return
 
 
 class AsyncTickover(AsyncClient):
@@ -149,8 +144,8 @@ class AsyncTickover(AsyncClient):
         # Imported here because httpx2 takes long to import, and `Tickover` doesn't need it.
         from tickover.client.async_connections import AsyncConnections  # noqa: PLC0415
 
-        self._connections = AsyncConnections(url, timeout)
-        super().__init__(url, token, self._connections, retries)
+        self._connections = AsyncConnections(url)
+        super().__init__(url, token, self._connections, timeout, retries)
 
     async def __aenter__(self) -> Self:
         self._connections.reuse()

@@ -5,7 +5,7 @@ from asyncio import get_running_loop, sleep, timeout
 import httpx2
 
 from tickover.client.connections import IDLE_SECONDS, MAX_IDLE_CONNECTIONS, MAX_RESPONSE_BYTES, BaseConnections
-from tickover.client.messages import Request, Response
+from tickover.client.messages import Deadline, Request, Response
 
 
 class AsyncConnections(BaseConnections):
@@ -13,8 +13,8 @@ class AsyncConnections(BaseConnections):
 
     is_blocking = False
 
-    def __init__(self, url: str, timeout: float) -> None:
-        super().__init__(url, timeout)
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
         # Loading the system's certificates is slow, so plain HTTP gets a context without any.
         self._tls = httpx2.create_ssl_context(verify=self._server.scheme == "https")
         self._http = self._open(max_idle=0)
@@ -33,14 +33,16 @@ class AsyncConnections(BaseConnections):
             ),
         )
 
-    async def send(self, request: Request) -> Response:
+    async def send(self, request: Request, deadline: Deadline) -> Response:
         is_sent = False
 
         async def trace(event: str, _: object) -> None:
             nonlocal is_sent
             is_sent = is_sent or event.endswith(".send_request_headers.started")
+            # Waiting for a free connection doesn't count.
             if limit.when() is None:
-                limit.reschedule(get_running_loop().time() + self._timeout)
+                deadline.start()
+                limit.reschedule(get_running_loop().time() + deadline.seconds_left)
 
         try:
             async with (
@@ -60,7 +62,7 @@ class AsyncConnections(BaseConnections):
                         break
                 return self._build_response(request, response.status_code, bytes(content), response.headers.get)
         except TimeoutError:
-            raise self._timed_out(may_have_arrived=is_sent) from None
+            raise self._timed_out(deadline, may_have_arrived=is_sent) from None
         except (httpx2.ConnectError, httpx2.ProxyError) as error:
             raise self._never_connected(error) from None
         except (httpx2.HTTPError, httpx2.InvalidURL):

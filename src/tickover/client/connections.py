@@ -21,7 +21,7 @@ from urllib.parse import SplitResult, quote, unquote, urlencode, urlsplit
 from tickover import __version__
 from tickover.api.limits import MAX_BATCH_BYTES
 from tickover.client.errors import Unreachable
-from tickover.client.messages import Request, Response, split_url
+from tickover.client.messages import Deadline, Request, Response, split_url
 
 _PATH_CHARACTERS: Final = "/?%:@!$&'()*+,;=~"
 _WITHOUT_PROXY: Final = ("127.0.0.1", "localhost", "::1")
@@ -38,11 +38,8 @@ MAX_RESPONSE_BYTES: Final = 2 * MAX_BATCH_BYTES
 class BaseConnections:
     """URL, proxy, headers and error messages that the sync and the async connections share."""
 
-    def __init__(self, url: str, timeout: float) -> None:
-        if not timeout > 0:
-            raise ValueError("timeout must be a number of seconds greater than 0")
+    def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
-        self._timeout = timeout
         self._server = _parse_url(url)
         self._proxy = _find_proxy(self._server)
         self.token: str | None = None
@@ -75,9 +72,9 @@ class BaseConnections:
         message = f"Can't connect to {self._url} ({_ERRNO.sub('', str(error))}). {hint}"
         return Unreachable(message, may_have_arrived=False)
 
-    def _timed_out(self, *, may_have_arrived: bool) -> Unreachable:
+    def _timed_out(self, deadline: Deadline, *, may_have_arrived: bool) -> Unreachable:
         message = (
-            f"{self._url} didn't respond within {self._timeout:g} seconds. Use a longer timeout, or try again later."
+            f"{self._url} didn't respond within {deadline.seconds:g} seconds. Use a longer timeout, or try again later."
         )
         return Unreachable(message, may_have_arrived=may_have_arrived)
 
@@ -94,33 +91,33 @@ class Connections(BaseConnections):
 
     is_blocking = True
 
-    def __init__(self, url: str, timeout: float) -> None:
-        super().__init__(url, timeout)
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
         self._tls = _tls_context() if self._server.scheme == "https" else None
         self._lock = threading.Lock()
         self._idle: list[_Connection] = []
         self._is_closed = False
 
-    async def send(self, request: Request) -> Response:
+    async def send(self, request: Request, deadline: Deadline) -> Response:
         if self._is_closed:
             raise RuntimeError("The client is closed.")
-        deadline = time.monotonic() + self._timeout
+        deadline.start()
         try:
-            connection = self._take_idle() or self._connect()
+            connection = self._take_idle() or self._connect(deadline)
         except TimeoutError:
-            raise self._timed_out(may_have_arrived=False) from None
+            raise self._timed_out(deadline, may_have_arrived=False) from None
         except (OSError, UnicodeError, http.client.HTTPException) as error:
             raise self._never_connected(error) from None
         try:
             return self._exchange(connection, deadline, request)
         except TimeoutError:
-            raise self._timed_out(may_have_arrived=True) from None
+            raise self._timed_out(deadline, may_have_arrived=True) from None
         except (OSError, http.client.HTTPException):
             raise self._broke() from None
         finally:
             self._release(connection)
 
-    def _exchange(self, connection: "_Connection", deadline: float, request: Request) -> Response:
+    def _exchange(self, connection: "_Connection", deadline: Deadline, request: Request) -> Response:
         target, headers = self._target(request), self._headers(request)
         if self._proxy and self._tls is None:
             target, headers = self._full_url(request), headers | _proxy_headers(self._proxy)
@@ -131,12 +128,15 @@ class Connections(BaseConnections):
             connection.is_reusable = response.isclosed() and not response.will_close
         return self._build_response(request, response.status, content, response.getheader)
 
-    def _connect(self) -> "_Connection":
+    def _connect(self, deadline: Deadline) -> "_Connection":
+        seconds = deadline.seconds_left
+        if seconds <= 0:
+            raise TimeoutError
         host, port = self._server.hostname or "", self._server.port
         at, at_port = (self._proxy.hostname or "", self._proxy.port or 80) if self._proxy else (host, port)
         if self._tls is None:
-            return _Connection(http.client.HTTPConnection(at, at_port, timeout=self._timeout))
-        connection = http.client.HTTPSConnection(at, at_port, timeout=self._timeout, context=self._tls)
+            return _Connection(http.client.HTTPConnection(at, at_port, timeout=seconds))
+        connection = http.client.HTTPSConnection(at, at_port, timeout=seconds, context=self._tls)
         if self._proxy:
             netloc = self._server.netloc if port else f"{self._server.netloc}:443"
             connection.set_tunnel(host, port or 443, {"Host": netloc, **_proxy_headers(self._proxy)})
@@ -183,14 +183,14 @@ class _Connection:
             raise
         self._http = connection
         self._socket: socket.socket = connection.sock
-        self._deadline = 0.0
+        self._deadline = Deadline(0)
         self.is_reusable = False
         self.used_at = 0.0
         # http.client uses these methods of a socket.
         connection.sock = self
 
     def request(
-        self, deadline: float, method: str, target: str, content: bytes | None, headers: Mapping[str, str]
+        self, deadline: Deadline, method: str, target: str, content: bytes | None, headers: Mapping[str, str]
     ) -> http.client.HTTPResponse:
         """Send a request, and return the response, whose body is still to be read before the deadline."""
         self._deadline, self.is_reusable = deadline, False
@@ -207,7 +207,7 @@ class _Connection:
 
     def limit(self) -> None:
         """Limit the next read or write to the time that is left."""
-        seconds = self._deadline - time.monotonic()
+        seconds = self._deadline.seconds_left
         if seconds <= 0:
             raise TimeoutError
         self._socket.settimeout(seconds)

@@ -1,6 +1,7 @@
 """HTTP requests and responses, and how responses become results, Rejections or InvalidResponses."""
 
 import re
+import time
 from collections.abc import Mapping
 from typing import Any, Final, Literal, Protocol, TypeVar
 from urllib.parse import SplitResult, urlsplit
@@ -34,6 +35,22 @@ class Response(Struct, frozen=True):
     """Where a redirect points to."""
 
 
+class Deadline:
+    """The end of a call with all its attempts. It counts from the first attempt that has a connection."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds: Final = seconds
+        self._end: float | None = None
+
+    def start(self) -> None:
+        if self._end is None:
+            self._end = time.monotonic() + self.seconds
+
+    @property
+    def seconds_left(self) -> float:
+        return self.seconds if self._end is None else self._end - time.monotonic()
+
+
 class Transport(Protocol):
     """Sends requests to one server, and waits between them."""
 
@@ -42,7 +59,7 @@ class Transport(Protocol):
     token: str | None
     """The bearer token of all requests."""
 
-    async def send(self, request: Request) -> Response: ...
+    async def send(self, request: Request, deadline: Deadline) -> Response: ...
     async def sleep(self, seconds: float) -> None: ...
     async def close(self) -> None: ...
 

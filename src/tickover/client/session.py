@@ -1,18 +1,20 @@
 """What clients and their clocks share: the server, the token, and the retries."""
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 from typing import Final, TypeVar
 
 from tickover.api.arguments import Amount, InstantLike
-from tickover.api.clocks import Event
+from tickover.api.clocks import ClockPage, Event, EventPage
 from tickover.api.errors import Reason, Rejection
 from tickover.client import calls
 from tickover.client.calls import Call
-from tickover.client.errors import Unreachable
-from tickover.client.messages import Transport
+from tickover.client.errors import InvalidResponse, Unreachable
+from tickover.client.messages import Deadline, Transport
 
 T = TypeVar("T")
+PageT = TypeVar("PageT", ClockPage, EventPage)
 
 DEFAULT_URL: Final = "http://127.0.0.1:8000"
 DEFAULT_TIMEOUT: Final = 15.0
@@ -25,13 +27,16 @@ _TOKEN: Final = re.compile("[!-~]+")
 class Session:
     """Sends calls to one server, with the token of one user."""
 
-    def __init__(self, url: str, token: str | None, transport: Transport, retries: int) -> None:
+    def __init__(self, url: str, token: str | None, transport: Transport, timeout: float, retries: int) -> None:
+        if not timeout > 0:
+            raise ValueError("timeout must be a number of seconds greater than 0")
         if retries < 0:
             raise ValueError("retries must be 0 or more")
         self.url: Final = url.rstrip("/")
         self._transport = transport
         self.token = token
         self.is_blocking: Final = transport.is_blocking
+        self._timeout = timeout
         self._retries = retries
 
     def __repr__(self) -> str:
@@ -49,28 +54,54 @@ class Session:
         self._transport.token = token
 
     async def send(self, call: Call[T]) -> T:
-        """Return the result of the call. Retry it if that is safe, and raise the error of the last attempt."""
-        retries = 0
+        """Return the result of the call. Retry it if that is safe, and raise the error of the last attempt.
+
+        All attempts together have the time of one timeout.
+        """
+        retries, deadline = 0, Deadline(self._timeout)
         may_be_done = False
         """Whether the server may have completed an earlier attempt."""
         while True:
             try:
-                return call.decode(await self._transport.send(call.request))
+                return call.decode(await self._transport.send(call.request, deadline))
             except Unreachable as error:
                 if error.may_have_arrived and not call.idempotent:
                     raise Unreachable(f"{error} The server may or may not have processed the call.") from None
-                if retries == self._retries:
+                delay = self._next_delay(retries, deadline)
+                if delay is None:
                     raise
-                may_have_arrived, delay = error.may_have_arrived, 0.0
+                may_have_arrived = error.may_have_arrived
             except Rejection as rejection:
                 if may_be_done and rejection.reason in call.already_done:
                     return call.already_done[rejection.reason]
-                if rejection.reason is not Reason.UNAVAILABLE or not call.idempotent or retries == self._retries:
+                delay = self._next_delay(retries, deadline, _requested_delay(rejection))
+                if rejection.reason is not Reason.UNAVAILABLE or not call.idempotent or delay is None:
                     raise
-                may_have_arrived, delay = True, _requested_delay(rejection)
-            await self._transport.sleep(min(delay or _FIRST_DELAY * 2**retries, _MAX_DELAY))
+                may_have_arrived = True
+            await self._transport.sleep(delay)
             retries += 1
             may_be_done = may_be_done or may_have_arrived
+
+    def _next_delay(self, retries: int, deadline: Deadline, requested: float = 0) -> float | None:
+        """Return the seconds before the next attempt, or None if there is none."""
+        delay = min(requested or _FIRST_DELAY * 2**retries, _MAX_DELAY)
+        return delay if retries < self._retries and delay < deadline.seconds_left else None
+
+    async def pages(self, call: Callable[[str | None], Call[PageT]]) -> AsyncIterator[PageT]:
+        """Request one page after the other. `call` gets the cursor of a page, which is None for the first."""
+        cursor: str | None = None
+        requested: set[str | None] = set()
+        while cursor not in requested:
+            requested.add(cursor)
+            page = await self.send(call(cursor))
+            yield page
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+        raise InvalidResponse(
+            f"{self.url} returned the cursor of an earlier page, so the pages would never end. Check for a faulty proxy"
+            " in front of the server."
+        )
 
     async def list_events(
         self,
@@ -81,14 +112,9 @@ class Session:
         opening_balances: Mapping[str, Amount] | None = None,
     ) -> AsyncIterator[Event]:
         """Iterate over a clock's events after `after` and until `until`, which is the frozen time by default."""
-        cursor = None
-        while True:
-            page = await self.send(calls.list_events(id, after, until, opening_balances, cursor))
+        async for page in self.pages(partial(calls.list_events, id, after, until, opening_balances)):
             for event in page.events:
                 yield event
-            cursor = page.next_cursor
-            if cursor is None:
-                return
 
     async def close(self) -> None:
         """Close all connections. The client can't be used afterwards."""

@@ -11,7 +11,7 @@ from msgspec import Struct
 from tickover.api.clocks import Event
 from tickover.api.plans import encode_json
 from tickover.client.errors import Unreachable
-from tickover.client.messages import Request, Transport, split_url
+from tickover.client.messages import Deadline, Request, Transport, split_url
 
 if TYPE_CHECKING:
     from random import Random
@@ -167,13 +167,14 @@ async def post_to_url(url: str, webhook: Webhook, *, blocking: bool) -> Answer:
     if blocking:
         from tickover.client.connections import Connections  # noqa: PLC0415
 
-        transport = Connections(server, _TIMEOUT_SECONDS)
+        transport = Connections(server)
     else:
         from tickover.client.async_connections import AsyncConnections  # noqa: PLC0415
 
-        transport = AsyncConnections(server, _TIMEOUT_SECONDS)
+        transport = AsyncConnections(server)
     try:
-        response = await transport.send(Request("POST", path, headers=webhook.headers, content=webhook.body))
+        request = Request("POST", path, headers=webhook.headers, content=webhook.body)
+        response = await transport.send(request, Deadline(_TIMEOUT_SECONDS))
     except Unreachable:
         raise Unreachable(f"The webhook handler at {url} didn't respond.") from None
     finally:

@@ -11,7 +11,7 @@ import pytest
 
 from tickover.client import AsyncTickover, ClientError, Email, Reason, Rejection, SignedIn, Tickover
 from tickover.client.connections import Connections
-from tickover.client.messages import Request
+from tickover.client.messages import Deadline, Request
 from tickover.client.session import DEFAULT_TIMEOUT
 from tickover.client.sync_client import run
 from tickover.client.timeline import format_clock
@@ -143,8 +143,8 @@ def _find_problem(url: str) -> str:
 
 def _has_mailbox(url: str) -> bool:
     """Return whether the development mailbox is enabled. Without `to` it returns 400; if disabled, 404."""
-    connections = Connections(url, DEFAULT_TIMEOUT)
-    response = run(connections.send(Request("GET", "/mailbox/latest")))
+    connections = Connections(url)
+    response = run(connections.send(Request("GET", "/mailbox/latest"), Deadline(DEFAULT_TIMEOUT)))
     run(connections.close())
     return response.status == HTTPStatus.BAD_REQUEST
 

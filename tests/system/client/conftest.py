@@ -41,8 +41,8 @@ def connect(request: pytest.FixtureRequest) -> Connect:
     """Opens connections of both kinds."""
 
     @asynccontextmanager
-    async def open_transport(url: str, seconds: float = 60.0) -> AsyncIterator[Connections | AsyncConnections]:
-        transport = request.param(url, seconds)
+    async def open_transport(url: str) -> AsyncIterator[Connections | AsyncConnections]:
+        transport = request.param(url)
         if isinstance(transport, AsyncConnections):
             transport.reuse()
         try:

@@ -14,7 +14,7 @@ from tests.system.client.conftest import Connect
 from tests.system.client.servers import respond_normally, scripted_server, tls_server
 from tickover.client import Tickover, Unreachable
 from tickover.client.calls import discover
-from tickover.client.messages import Response
+from tickover.client.messages import Deadline, Response
 
 REQUEST = discover().request
 OTHER_ADDRESS = "127.0.0.2"
@@ -76,7 +76,7 @@ def set_proxy(monkeypatch: pytest.MonkeyPatch) -> SetProxy:
 async def send(connect: Connect, url: str, times: int = 1) -> Response:
     async with connect(url) as transport:
         for _ in range(times):
-            outcome = await transport.send(REQUEST)
+            outcome = await transport.send(REQUEST, Deadline(60))
     return outcome
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,9 +14,11 @@ from tests.unit.client.transport import (
     refuse_connection,
     reject,
     respond_normally,
+    response,
 )
-from tickover.client import Reason, Rejection, Unreachable, never_below
+from tickover.client import InvalidResponse, Reason, Rejection, Unreachable, never_below
 from tickover.client.async_client import AsyncClient
+from tickover.client.messages import Request, Response
 
 UNAVAILABLE = reject("UNAVAILABLE")
 MakeCall = Callable[[AsyncClient], Any]
@@ -152,3 +155,34 @@ async def test_deletion_that_did_not_happen_is_an_error(outcomes: list[Outcome],
     with pytest.raises(Rejection) as caught:
         await ScriptedTransport(*outcomes).client().delete_clock("clock_1")
     assert caught.value.reason is reason
+
+
+# Deadlines and pages
+
+
+async def test_attempts_end_when_no_time_is_left_for_the_next_delay() -> None:
+    transport = ScriptedTransport(reject("UNAVAILABLE", retryAfterSeconds=3))
+    client = AsyncClient("http://x.test", "tko_1", transport, timeout=2, retries=2)
+    with pytest.raises(Rejection, match="UNAVAILABLE"):
+        await client.discover()
+    assert (len(transport.requests), transport.delays) == (1, [])
+
+
+@pytest.mark.parametrize("cursors", [["a"], ["a", "b"]], ids=["the same", "an earlier one"])
+@pytest.mark.parametrize(
+    ("items", "iterate"),
+    [("clocks", AsyncClient.list_clocks), ("events", partial(AsyncClient.list_events, id="clock_1"))],
+)
+async def test_repeated_cursor_is_an_error(items: str, iterate: Any, cursors: list[str]) -> None:
+    """The client would follow it for ever."""
+    # A client that follows them further gets a last page.
+    pages = iter([*cursors * 10, None])
+
+    def respond(request: Request) -> Response:
+        page: dict[str, Any] = {items: [], "nextCursor": next(pages)}
+        return response(request, {"jsonrpc": "2.0", "id": json.loads(request.content)["id"], "result": page})
+
+    transport = ScriptedTransport(respond)
+    with pytest.raises(InvalidResponse, match="the cursor of an earlier page"):
+        [item async for item in iterate(transport.client())]
+    assert len(transport.requests) == len(cursors) + 1

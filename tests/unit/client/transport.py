@@ -7,7 +7,7 @@ from typing import Any
 from tests.system.client.servers import EMAIL, RESULTS
 from tickover.client.async_client import AsyncClient
 from tickover.client.errors import Unreachable
-from tickover.client.messages import Request, Response
+from tickover.client.messages import Deadline, Request, Response
 
 Outcome = Callable[[Request], Response]
 
@@ -24,7 +24,7 @@ class ScriptedTransport:
         self.delays: list[float] = []
         self._outcomes = outcomes
 
-    async def send(self, request: Request) -> Response:
+    async def send(self, request: Request, deadline: Deadline) -> Response:
         self.requests.append(request)
         self.tokens.append(self.token)
         return self._outcomes[min(len(self.requests), len(self._outcomes)) - 1](request)
@@ -36,7 +36,7 @@ class ScriptedTransport:
         raise AssertionError
 
     def client(self, retries: int = 2) -> AsyncClient:
-        return AsyncClient("http://x.test", "tko_1", self, retries)
+        return AsyncClient("http://x.test", "tko_1", self, timeout=15, retries=retries)
 
 
 def respond_normally(request: Request) -> Response:
