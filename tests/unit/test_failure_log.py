@@ -8,8 +8,8 @@ import sys
 from typing import Any
 
 from tests.support.log_capture import LogCapture
-from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.server.logs import FailureLog
+from tickover.server.storage.store import Cause, DatabaseUnavailable
 
 
 class _Clock:
@@ -19,12 +19,10 @@ class _Clock:
         self._logged = LogCapture()
         self._log = FailureLog(self._logged.log)
 
-    def fail(self, at: float, cause: Exception | None, method: str = "logout") -> list[dict[str, Any]]:
+    def fail(self, at: float, error: Exception, cause: Cause = "io") -> list[dict[str, Any]]:
         """Return the lines that this failure adds."""
         before = len(self._logged.lines)
-        rejection = unavailable("The database doesn't respond.")
-        rejection.__cause__ = cause
-        self._log.note(method, rejection, at - 0.25, at, "req_1")
+        self._log.note("logout", DatabaseUnavailable(cause, error).describe(), 0.25, at, "req_1")
         return [fields for _, _, fields in self._logged.lines[before:]]
 
 
@@ -53,19 +51,13 @@ class _DatabaseError(OSError):
 
 def test_failures_with_another_sqlstate_or_cause_have_a_line_of_their_own() -> None:
     clock = _Clock()
-    for cause in (_DatabaseError("53100"), _DatabaseError("53200"), OSError("no space left"), None):
-        (line,) = clock.fail(100, cause)
-        assert line.get("sqlstate") == getattr(cause, "sqlstate", None)
-        assert line.get("cause") == (type(cause).__name__ if cause else None)
-        assert clock.fail(101, cause) == []
-
-
-def test_mail_server_message_is_not_logged() -> None:
-    logged = LogCapture()
-    rejection = Rejection(Reason.MAIL_NOT_SENT, "The email was not sent.")
-    rejection.__cause__ = OSError("550 ana@example.test unknown")
-    FailureLog(logged.log).note("sendLoginCodeEmail", rejection, 0, 1, "req_1")
-    assert "ana@example.test" not in str(logged.lines)
+    causes: list[Cause] = ["io", "disk_full"]
+    for cause in causes:
+        for error in (_DatabaseError("53100"), _DatabaseError("53200"), OSError("no space left")):
+            (line,) = clock.fail(100, error, cause)
+            assert line.get("sqlstate") == getattr(error, "sqlstate", None)
+            assert line["cause"] == cause
+            assert clock.fail(101, error, cause) == []
 
 
 # Lines on a terminal and in a file

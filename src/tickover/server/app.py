@@ -21,7 +21,8 @@ from tickover.server.http1.pool import HttpLimits
 from tickover.server.http1.server import Server, raise_file_limit
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.logs import Log
-from tickover.server.metrics.numbers import MeasuredMailer, Recorder, SharedNumbers
+from tickover.server.metrics.mailer import MeasuredMailer
+from tickover.server.metrics.numbers import Recorder, SharedNumbers
 from tickover.server.networks import is_loopback
 from tickover.server.operations.services import Services
 from tickover.server.rpc.dispatch import Dispatcher, Observe

@@ -8,8 +8,8 @@ from typing import Final
 
 from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import Instant
-from tickover.server.logs import Log, describe_cause
-from tickover.server.storage.store import Store
+from tickover.server.logs import Log
+from tickover.server.storage.store import DatabaseUnavailable, Store
 
 _SWEEP_ROWS: Final = 200
 _CHECK_SECONDS: Final = 1.0
@@ -99,11 +99,15 @@ class Background:
         except Rejection as failure:
             if self._database_lost_at is None:
                 self._database_lost_at = time()
-                self._log.warning("database lost", **describe_cause(failure))
+                self._log.warning("database lost", **_describe(failure))
         else:
             if self._database_lost_at is not None:
                 self._log.info("database back", after_seconds=round(time() - self._database_lost_at, 1))
                 self._database_lost_at = None
+
+
+def _describe(rejection: Rejection) -> dict[str, str]:
+    return rejection.describe() if isinstance(rejection, DatabaseUnavailable) else {}
 
 
 @asynccontextmanager
@@ -115,7 +119,7 @@ async def repeating(seconds: float, name: str, work: Callable[[], Awaitable[obje
             try:
                 await work()
             except Rejection as rejection:
-                log.warning(f"{name} failed", reason=rejection.reason, **describe_cause(rejection))
+                log.warning(f"{name} failed", reason=rejection.reason, **_describe(rejection))
             except Exception:
                 log.exception(f"{name} failed")
             await asyncio.sleep(seconds)

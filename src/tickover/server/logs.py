@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 from click import style
 
-from tickover.api.errors import Reason, Rejection, truncate
 from tickover.api.terminal import escape
 
 _QUIET_SECONDS: Final = 10.0
@@ -76,41 +75,17 @@ class FailureLog:
         self._quiet: dict[tuple[object, ...], tuple[float, int]] = {}
         """Until when failures of a kind are not logged, and how many have not been."""
 
-    def note(self, operation: str, rejection: Rejection, began: float, ended: float, request_id: str) -> None:
-        """Log a failure, or count it for the next line of its kind. `began` and `ended` are in seconds."""
-        described = describe_cause(rejection)
-        kind = (operation, described.get("cause"), described.get("sqlstate"))
-        until, suppressed = self._quiet.get(kind, (ended, 0))
-        if ended < until:
+    def note(self, operation: str, described: Mapping[str, str], seconds: float, now: float, request_id: str) -> None:
+        """Log a failure, or count it for the next line of its kind. `described` has its fields."""
+        kind = operation, described.get("cause"), described.get("sqlstate")
+        until, suppressed = self._quiet.get(kind, (now, 0))
+        if now < until:
             self._quiet[kind] = until, suppressed + 1
             return
-        self._quiet[kind] = ended + _QUIET_SECONDS, 0
-        self._log.warning(
-            "a call failed",
-            method=operation,
-            outcome=rejection.reason,
-            **described,
-            milliseconds=round((ended - began) * 1000),
-            suppressed=suppressed,
-            request_id=request_id,
-        )
-
-
-def describe_cause(rejection: Rejection) -> dict[str, str]:
-    """Return the fields of a failure for the log: the type of the cause, and the database's message.
-
-    Every UNAVAILABLE with a cause comes from the database. The first line of its message has no values of callers.
-    Messages of mail servers may contain email addresses, so they are omitted.
-    """
-    cause = rejection.__cause__
-    if cause is None:
-        return {}
-    described = {"cause": type(cause).__name__}
-    if sqlstate := getattr(cause, "sqlstate", None):
-        described["sqlstate"] = sqlstate
-    if rejection.reason is Reason.UNAVAILABLE and (message := str(cause).strip().partition("\n")[0]):
-        described["error"] = truncate(message)
-    return described
+        self._quiet[kind] = now + _QUIET_SECONDS, 0
+        milliseconds = round(seconds * 1000)
+        fields = {**described, "milliseconds": milliseconds, "suppressed": suppressed, "request_id": request_id}
+        self._log.warning("a call failed", method=operation, **fields)
 
 
 class JsonFormatter(logging.Formatter):

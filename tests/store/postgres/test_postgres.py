@@ -34,7 +34,7 @@ from tickover.server.sign_in.logins import CountedAttempt
 from tickover.server.storage import open_store
 from tickover.server.storage.migrations import migrations
 from tickover.server.storage.postgres.store import PostgresStore
-from tickover.server.storage.store import Store
+from tickover.server.storage.store import DatabaseUnavailable, Store
 
 
 async def _opened(url: str, max_connections: int = 8) -> PostgresStore:
@@ -247,7 +247,8 @@ async def test_statement_without_a_connection_was_not_executed(postgres: Postgre
     with pytest.raises(Rejection) as error:
         await add_clock(store, clock(1), user(1))
     assert error.value.message == "The database is not responding."
-    assert isinstance(error.value.__cause__, ConnectionRefusedError)
+    assert isinstance(error.value, DatabaseUnavailable)
+    assert isinstance(error.value.error, ConnectionRefusedError)
     await store.close()
 
 

@@ -36,7 +36,7 @@ from tickover.api.timestamps import to_micros
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
 from tickover.server.storage.sqlite.store import _MAX_INLINE_SCHEDULE, SqliteStore
-from tickover.server.storage.store import Amended, Amendment, Quota
+from tickover.server.storage.store import Amended, Amendment, DatabaseUnavailable, Quota
 
 # Durability
 
@@ -117,7 +117,8 @@ async def test_ping_needs_room_for_large_calls(store: SqliteStore, monkeypatch: 
     monkeypatch.setattr("tickover.server.storage.sqlite.store.MIN_FREE_BYTES", 2**60)
     with pytest.raises(Rejection) as rejected:
         await store.ping()
-    assert isinstance(rejected.value.__cause__, apsw.FullError)
+    assert isinstance(rejected.value, DatabaseUnavailable)
+    assert isinstance(rejected.value.error, apsw.FullError)
     monkeypatch.undo()
     await store.ping()
 

@@ -3,18 +3,17 @@
 No label contains data of callers.
 """
 
-import asyncio
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from mmap import mmap
-from typing import Final
+from typing import Final, get_args
 
 from msgspec import Struct
 
 from tickover.api.errors import Reason, Rejection
 from tickover.server.operations import OPERATIONS
-from tickover.server.sign_in.mail.mailer import Email, Mailer, MailRejected
+from tickover.server.storage.store import Cause, DatabaseUnavailable
 
 Key = tuple[str, ...]
 """The name of a metric, and a value for each of its labels."""
@@ -26,23 +25,6 @@ _ANY_CALL: Final = ("OK", Reason.INVALID_PARAMS, Reason.UNAVAILABLE, Reason.INTE
 _BOUNDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the buckets of durations, in seconds."""
 BUCKETS: Final = (*(f"{bound:g}" for bound in _BOUNDS), "+Inf")
-_CAUSES: Final = {
-    "overloaded": ("Overloaded",),
-    "disk_full": ("FullError", "DiskFullError"),
-    "read_only": ("ReadOnlyError", "ReadOnlySQLTransactionError"),
-    "lock": ("BusyError", "LockedError", "LockNotAvailableError"),
-    "rolled_back": ("TransactionRollbackError",),
-    "too_many_connections": ("TooManyConnectionsError",),
-    "timeout": ("TimeoutError", "QueryCanceledError"),
-    "connection": (
-        *("InterfaceError", "InternalClientError", "PostgresConnectionError"),
-        *("OperatorInterventionError", "ConnectionError", "gaierror"),
-    ),
-    "access": ("InvalidAuthorizationSpecificationError", "InvalidCatalogNameError", "InsufficientPrivilegeError"),
-    "io": ("IOError", "CorruptError", "NotADBError", "PostgresSystemError", "DataCorruptedError"),
-}
-"""Causes of failures, with the exceptions of the database drivers. A cause includes their subclasses."""
-CAUSES: Final = (*_CAUSES, "other")
 
 
 class Metric(Struct, frozen=True):
@@ -80,7 +62,7 @@ METRICS: Final = (
         "database_failures_total",
         "counter",
         "Calls that failed because of the database, by cause.",
-        {"cause": CAUSES},
+        {"cause": get_args(Cause)},
     ),
     Metric("database_connections", "gauge", "Connections to PostgreSQL.", {"state": ("open", "busy")}),
     Metric("database_calls_waiting", "gauge", "Calls that wait for the database."),
@@ -137,8 +119,8 @@ class Recorder:
             numbers[outcomes] += 1
         else:
             numbers[outcomes + _OUTCOME_OFFSETS[rejection.reason]] += 1
-            if rejection.reason is Reason.UNAVAILABLE and rejection.__cause__ is not None:
-                self.add("database_failures_total", cause_of(rejection.__cause__))
+            if isinstance(rejection, DatabaseUnavailable):
+                self.add("database_failures_total", rejection.cause)
         numbers[durations + bisect_left(_BOUNDS, seconds)] += 1
         numbers[durations + _SUM_OFFSET] += seconds
 
@@ -157,36 +139,6 @@ class Recorder:
         """Set the gauges of a process that has ended to 0."""
         for key in GAUGES:
             self.set(*key, value=0)
-
-
-class MeasuredMailer:
-    """A mailer that counts its emails and measures their delivery."""
-
-    def __init__(self, mailer: Mailer, recorder: Recorder) -> None:
-        self._mailer = mailer
-        self._recorder = recorder
-        self.is_local = mailer.is_local
-
-    async def deliver(self, email: Email) -> None:
-        time = asyncio.get_running_loop().time
-        began, outcome = time(), "unknown"
-        try:
-            await self._mailer.deliver(email)
-            outcome = "sent"
-        except MailRejected:
-            outcome = "rejected"
-            raise
-        finally:
-            self._recorder.record_email(outcome, time() - began)
-
-
-def cause_of(failure: BaseException) -> str:
-    """Return the kind of a database failure: one of CAUSES."""
-    for kind in type(failure).__mro__:
-        for cause, names in _CAUSES.items():
-            if kind.__name__ in names:
-                return cause
-    return "other"
 
 
 def render(metrics: Iterable[tuple[Metric, Iterable[float]]]) -> bytes:

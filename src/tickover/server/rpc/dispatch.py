@@ -22,6 +22,7 @@ from tickover.server.rpc.admission import Admission
 from tickover.server.rpc.batch_limits import BatchLimits, BatchResponse
 from tickover.server.rpc.decode import decode_params
 from tickover.server.rpc.envelope import Call, InvalidRequest
+from tickover.server.storage.store import DatabaseUnavailable
 
 
 class Context(Struct, frozen=True):
@@ -163,8 +164,9 @@ class Dispatcher:
     def note_rejection(self, name: str, rejection: Rejection, began: float, request_id: str) -> None:
         """Count a rejected call, and log the failure that caused it, if any."""
         self._count_rejection(rejection.reason)
-        if rejection.__cause__ is not None:
-            self._failures.note(name, rejection, began, asyncio.get_running_loop().time(), request_id)
+        if isinstance(rejection, DatabaseUnavailable):
+            now = asyncio.get_running_loop().time()
+            self._failures.note(name, rejection.describe(), now - began, now, request_id)
 
     def report_bug(self, request_id: str, id: bytes = envelope.NULL) -> CallResponse:
         """Log the exception that is being handled, and return an INTERNAL error."""

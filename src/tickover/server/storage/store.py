@@ -6,7 +6,7 @@ from typing import Final, Literal, Protocol
 from msgspec import UNSET, Struct, UnsetType
 
 from tickover.api.connections import BankProtocol
-from tickover.api.errors import Rejection, unavailable
+from tickover.api.errors import Reason, Rejection, truncate
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clocks import Clock
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
@@ -188,15 +188,41 @@ class Load(Struct, frozen=True):
     busy_connections: int = 0
 
 
-class Overloaded(Exception):
-    """Too many calls wait for the database."""
+Cause = Literal[
+    "overloaded", "disk_full", "read_only", "lock", "rolled_back", "too_many_connections", "timeout", "connection",
+    "access", "io", "other",
+]  # fmt: skip
+"""Why the database didn't execute a call, as the metrics and the log say it."""
 
 
-def overloaded() -> Rejection:
+class DatabaseUnavailable(Rejection):
+    """UNAVAILABLE because of the database. Only the operator sees the cause and the error, in metrics and the log."""
+
+    def __init__(self, cause: Cause, error: BaseException, message: str = "The database is not responding.") -> None:
+        super().__init__(Reason.UNAVAILABLE, message, {"retryAfterSeconds": 1})
+        self.cause: Cause = cause
+        self.error = error
+
+    def copy(self) -> "DatabaseUnavailable":
+        """Return an exception for another caller. The traceback of a shared one would grow with every raise."""
+        return DatabaseUnavailable(self.cause, self.error, self.message)
+
+    def describe(self) -> dict[str, str]:
+        """Return the fields for the log. The first line of the database's message has no values of callers."""
+        described: dict[str, str] = {"cause": self.cause}
+        if sqlstate := getattr(self.error, "sqlstate", None):
+            described["sqlstate"] = sqlstate
+        if message := str(self.error).strip().partition("\n")[0]:
+            described["error"] = truncate(message)
+        else:
+            described["error"] = type(self.error).__name__
+        return described
+
+
+def overloaded() -> DatabaseUnavailable:
     """Return a rejection of a call that would wait too long for the database."""
-    rejection = unavailable("The server is overloaded. Try again in a moment.")
-    rejection.__cause__ = Overloaded("too many calls wait for the database")
-    return rejection
+    error = RuntimeError("too many calls wait for the database")
+    return DatabaseUnavailable("overloaded", error, "The server is overloaded. Try again in a moment.")
 
 
 class Store(Protocol):

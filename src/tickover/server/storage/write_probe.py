@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from tickover.api.errors import Rejection, unavailable
+from tickover.api.errors import Rejection
+from tickover.server.storage.store import DatabaseUnavailable
 
 _TIMEOUT_SECONDS: Final = 1.0
 _CACHE_SECONDS: Final = 1.0
@@ -29,13 +30,10 @@ class WriteProbe:
         task = self._task
         done, _ = await asyncio.wait((task,), timeout=_TIMEOUT_SECONDS)
         if not done:
-            raise unavailable("The database is not responding.") from TimeoutError(
-                f"no response to a write within {_TIMEOUT_SECONDS:g} s"
-            )
+            raise DatabaseUnavailable("timeout", TimeoutError(f"no response to a write within {_TIMEOUT_SECONDS:g} s"))
         failure = task.result()
         if failure is not None:
-            # Each caller gets its own exception: the traceback of a shared one would grow with every raise.
-            raise Rejection(failure.reason, failure.message, failure.details) from failure.__cause__
+            raise failure.copy() if isinstance(failure, DatabaseUnavailable) else failure
 
     async def _try_write(self) -> Rejection | None:
         try:

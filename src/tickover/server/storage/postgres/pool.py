@@ -4,6 +4,7 @@ It runs statements with timeouts, and turns failures of the database into reject
 """
 
 import asyncio
+import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
@@ -11,10 +12,10 @@ from typing import Any, Final
 
 import asyncpg
 
-from tickover.api.errors import unavailable
 from tickover.server.settings import SettingError
 from tickover.server.storage.migrations import migrations, pending
 from tickover.server.storage.postgres.sessions import Sessions
+from tickover.server.storage.store import Cause, DatabaseUnavailable
 from tickover.server.storage.urls import redact_url, split_hosts
 
 DRIVER_ERRORS: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
@@ -60,6 +61,31 @@ _CONNECTION_LOST: Final = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
 )
+
+_CAUSES: Final[list[tuple[Cause, tuple[type[BaseException], ...]]]] = [
+    ("disk_full", (asyncpg.DiskFullError,)),
+    ("read_only", (asyncpg.ReadOnlySQLTransactionError,)),
+    ("lock", (asyncpg.LockNotAvailableError,)),
+    ("rolled_back", (asyncpg.TransactionRollbackError,)),
+    ("too_many_connections", (asyncpg.TooManyConnectionsError,)),
+    ("timeout", (TimeoutError, asyncpg.QueryCanceledError)),
+    (
+        "connection",
+        (
+            *(asyncpg.InterfaceError, asyncpg.InternalClientError, asyncpg.PostgresConnectionError),
+            *(asyncpg.OperatorInterventionError, ConnectionError, socket.gaierror),
+        ),
+    ),
+    (
+        "access",
+        (
+            *(asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError),
+            asyncpg.InsufficientPrivilegeError,
+        ),
+    ),
+    ("io", (asyncpg.PostgresSystemError, asyncpg.DataCorruptedError)),
+]
+"""The first that fits."""
 
 _MIGRATION_LOCK: Final = 0x7469636B6F766572  # "tickover" in ASCII
 
@@ -151,11 +177,11 @@ class Connections:
             # After a timeout, another wait would be too long.
             was_lost = isinstance(error, _CONNECTION_LOST) and not isinstance(error, _StatementTimeout)
             if not (was_rolled_back or (is_repeatable and was_lost)):
-                raise _to_rejection(error) from error.__cause__ or error
+                raise _to_rejection(error) from None
         try:
             return await self._run(statement, values)
         except _DATABASE_ERRORS as error:
-            raise _to_rejection(error) from error.__cause__ or error
+            raise _to_rejection(error) from None
 
     async def fetch_value(self, statement: str, *values: object) -> Any:
         """Run a statement that always returns one row of one column, and return its value."""
@@ -298,5 +324,12 @@ def _to_rejection(failure: Exception) -> Exception:
     if isinstance(failure, asyncpg.InterfaceError) and isinstance(failure, ValueError):
         return failure
     if isinstance(failure, _CONNECTION_LOST):
-        return unavailable("The connection to the database was lost. The call may or may not have been executed.")
-    return unavailable("The database is not responding.")
+        message = "The connection to the database was lost. The call may or may not have been executed."
+    else:
+        message = "The database is not responding."
+    error = failure.__cause__ or failure
+    return DatabaseUnavailable(cause_of(error), error, message)
+
+
+def cause_of(error: BaseException) -> Cause:
+    return next((cause for cause, kinds in _CAUSES if isinstance(error, kinds)), "other")

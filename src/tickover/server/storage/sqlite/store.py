@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 from msgspec.structs import replace
 
-from tickover.api.errors import unauthenticated, unavailable
+from tickover.api.errors import unauthenticated
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.schedule.clocks import Clock
@@ -36,6 +36,7 @@ from tickover.server.storage.store import (
     Amendment,
     Conflict,
     Created,
+    DatabaseUnavailable,
     ExistingClock,
     IdempotencyRecord,
     Load,
@@ -115,7 +116,7 @@ class SqliteStore(BaseStore):
             disk = os.statvfs(self._folder)
             free = disk.f_bavail * disk.f_frsize
         except OSError as error:
-            raise unavailable("The folder of the database is missing.") from error
+            raise DatabaseUnavailable("io", error, "The folder of the database is missing.") from None
         if free < MIN_FREE_BYTES:
             raise to_rejection(apsw.FullError(f"less than {MIN_FREE_BYTES // 2**20} MiB are free on the disk"))
         await self._change(statements.PROBE)

@@ -8,17 +8,17 @@ commits while the next batch collects.
 import asyncio
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from queue import SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import apsw
 
 from tickover.api.errors import unavailable
-from tickover.server.storage.store import overloaded
+from tickover.server.storage.store import Cause, DatabaseUnavailable, overloaded
 
 # Failures of the database or the disk. All other exceptions of a job are bugs.
 _DATABASE_ERRORS = (
@@ -34,6 +34,16 @@ _DATABASE_ERRORS = (
     apsw.ProtocolError,
     apsw.ReadOnlyError,
 )
+
+_CAUSES: Final[Mapping[type[BaseException], Cause]] = {
+    apsw.FullError: "disk_full",
+    apsw.ReadOnlyError: "read_only",
+    apsw.BusyError: "lock",
+    apsw.LockedError: "lock",
+    apsw.IOError: "io",
+    apsw.CorruptError: "io",
+    apsw.NotADBError: "io",
+}
 
 _T = TypeVar("_T")
 _MAX_WAITING = 4096
@@ -272,7 +282,9 @@ def to_rejection(failure: Exception) -> Exception:
     """Return UNAVAILABLE for a failure of the database, and any other exception unchanged."""
     if not isinstance(failure, _DATABASE_ERRORS):
         return failure
-    rejection = unavailable("The database is not responding.")
-    # The cause is for the log. Its traceback would keep the whole batch in memory.
-    rejection.__cause__ = failure.with_traceback(None)
-    return rejection
+    # The traceback would keep the whole batch in memory.
+    return DatabaseUnavailable(cause_of(failure), failure.with_traceback(None))
+
+
+def cause_of(error: BaseException) -> Cause:
+    return _CAUSES.get(type(error), "other")
