@@ -179,7 +179,7 @@ class ScheduleEntry(Params, Generic[Amount_co, Initial_co, Opening_co, Bound_co,
     ] = UNSET
 
     def passes_fast_checks(self: "NumericSchedule", now: Instant) -> bool:
-        """Return what the base class would, but faster for a schedule of the interface, which can have many items."""
+        """Return what the base class would, but faster for a schedule without additions, which can have many items."""
         if self.accounts or self.transfers or self.opening_balances is not UNSET or self.expectations is not UNSET:
             return not list(self.faults(now))
         start = now if self.frozen_time is UNSET else self.frozen_time

@@ -1,4 +1,4 @@
-"""Limits and lifetimes of the interface."""
+"""Limits and lifetimes of the API."""
 
 from datetime import timedelta
 from typing import Final

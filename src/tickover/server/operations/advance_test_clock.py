@@ -15,7 +15,7 @@ class AdvanceEntry(ClockParams, frozen=True):
     "advanceTestClock",
     OneClock,
     needs=Permission.WRITE,
-    is_extension=False,
+    is_core=True,
     is_idempotent=True,
     cost=VIEW,
     reasons=TIME_REASONS,

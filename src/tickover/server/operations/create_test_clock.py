@@ -9,7 +9,7 @@ from tickover.server.schedule.schedule import encode_schedule
     "createTestClock",
     OneClock,
     needs=Permission.WRITE,
-    is_extension=False,
+    is_core=True,
     takes_idempotency_key=True,
     max_result=1_010_000,
     reasons=(Reason.RATE_LIMITED,),

@@ -48,7 +48,7 @@ def signed_in(token: str, user: bytes | None) -> SignedIn:
     "loginByEmailVerification",
     SignedIn,
     needs=None,
-    is_extension=False,
+    is_core=True,
     limited_per_client=True,
     reasons=(Reason.LOGIN_REFUSED,),
     examples={"With a code": {"email": "ana@example.test", "code": "752017", "authenticationMethod": "EMAIL_CODE"}},

@@ -61,8 +61,8 @@ class Operation:
     """The permission that the token must have. None if the operation needs no token."""
     examples: Mapping[str, Mapping[str, Any]]
     """Parameters of calls in the reference, by name. `python -m scripts.record_examples` records their results."""
-    is_extension: bool = True
-    """Whether the operation is an addition to the interface."""
+    is_core: bool = False
+    """Whether it is one of the four core operations, whose behaviour never changes."""
     is_idempotent: bool = False
     """Whether a client can send the call again without a key if the response is lost. Those that only read are."""
     takes_idempotency_key: bool = False
@@ -99,4 +99,4 @@ class Operation:
 
 
 OPERATIONS: Final[dict[str, Operation]] = {}
-"""In the order of the reference: first the four operations of the interface."""
+"""In the order of the reference: first the four core operations."""

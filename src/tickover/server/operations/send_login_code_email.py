@@ -41,7 +41,7 @@ class SendEntry(Params, frozen=True):
     "sendLoginCodeEmail",
     Sent,
     needs=None,
-    is_extension=False,
+    is_core=True,
     limited_per_client=True,
     reasons=(Reason.RESEND_TOO_SOON, Reason.MAIL_NOT_SENT),
     examples={

@@ -89,7 +89,7 @@ class Schedule(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def has_extensions(self) -> bool:
-        """Whether the clock has more than the interface knows."""
+        """Whether the clock has more than the core operations know."""
         is_extended = self.opening_balances is not None or self.expectations is not None
         return bool(self.accounts or self.withdrawn or self.former_currencies or is_extended)
 
@@ -292,7 +292,7 @@ def view(frozen_time: Instant, schedule: Schedule, names: bytes = b"", *, detail
 
 
 def _encode_extensions(schedule: Schedule, frozen_time: Instant) -> list[bytes]:
-    """Return the members that the interface doesn't know, with a comma before each."""
+    """Return the members that the core operations don't know, with a comma before each."""
     pieces: list[bytes] = []
     if schedule.opening_balances is not None:
         pieces += (b',"openingBalances":', schedule.opening_balances)

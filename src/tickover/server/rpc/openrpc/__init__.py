@@ -59,7 +59,7 @@ _TAKES_KEY: Final = (
     "lives. The same key with another operation or other parameters is invalid. Batches can't have the header."
 )
 _TAGS: Final = {
-    "extension": "An addition to the four operations of the interface.",
+    "extension": "An addition to the four core operations.",
     "token": _BEARER,
 }
 
@@ -113,7 +113,7 @@ def _method(
         "description": " ".join([*about, _TAKES_KEY] if operation.takes_idempotency_key else about),
         "tags": [
             {"$ref": f"#/components/tags/{tag}"}
-            for tag, applies in (("extension", operation.is_extension), ("token", needs_token))
+            for tag, applies in (("extension", not operation.is_core), ("token", needs_token))
             if applies
         ],
         "paramStructure": "by-name",
@@ -130,7 +130,7 @@ def _method(
         "externalDocs": {"description": "Reference page", "url": f"{public_url}/docs#{name}"},
         "x-params": reference(params),
         "x-group": next(group for group, pattern in _METHOD_GROUPS.items() if re.search(pattern, name)),
-        "x-extension": operation.is_extension,
+        "x-extension": not operation.is_core,
         "x-needs-token": needs_token,
         "x-idempotent": operation.is_idempotent,
         "x-takes-idempotency-key": operation.takes_idempotency_key,

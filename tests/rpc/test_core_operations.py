@@ -1,4 +1,4 @@
-"""Calls that follow the interface alone get exactly the members of the interface, in their order."""
+"""The core operations, without additions, return exactly their own members, in their order."""
 
 import re
 
