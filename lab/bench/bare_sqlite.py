@@ -14,7 +14,7 @@ import apsw
 from lab.bench.results import Slot
 from tickover.api.ids import uuid7
 from tickover.api.timestamps import from_micros
-from tickover.server.storage.migrations import migrations
+from tickover.server.storage.migrations import missing_migrations
 from tickover.server.storage.sqlite.connection import CHECKPOINT_PAGES
 from tickover.server.storage.sqlite.statements import FIND_CLOCK
 
@@ -36,7 +36,7 @@ class BareSqlite:
         self._db.execute("pragma journal_mode = wal")
         self._db.execute("pragma synchronous = full; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1")
         self._db.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
-        for migration in migrations("sqlite"):
+        for migration in missing_migrations("sqlite", 0):
             self._db.execute(migration.sql)
         # As compressible as schedules; it makes no difference to SQLite.
         self._schedule = b"." * schedule_bytes

@@ -26,9 +26,9 @@ from tests.store.values import (
     user,
 )
 from tickover.server.settings import SettingError
-from tickover.server.storage import open_store, schema_version
-from tickover.server.storage.admin import connection as connection_module
+from tickover.server.storage import migrations, open_store
 from tickover.server.storage.admin.users import Deleted, User, UserDetails, Users, open_users
+from tickover.server.storage.migrations import Migration, newest_version
 from tickover.server.storage.store import Quota, Store
 
 RowsOf = Callable[[str], Awaitable[int]]
@@ -108,9 +108,11 @@ async def test_deleted_user_leaves_nothing(store: Store, users: Users, rows_of: 
 
 async def test_database_with_another_schema_is_rejected(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for difference, advice in ((1, "tickover migrate"), (-1, "newer Tickover")):
-        newest = schema_version(database_url)
+        newest = newest_version("sqlite")
         with monkeypatch.context() as patch:
-            patch.setattr(connection_module, "schema_version", lambda _, number=newest + difference: number)
+            migration = Migration(newest + difference, "")
+            patch.setattr(migrations, "newest_version", lambda _, number=migration.number: number)
+            patch.setattr(migrations, "_migrations", lambda _, known=migration: [known])
             with pytest.raises(SettingError, match=advice):
                 await open_users(database_url).__aenter__()
 

@@ -4,11 +4,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tickover.server.storage.sqlite import connection as sqlite
 from tickover.server.storage.sqlite.connection import connect, migrate
-
-# A store reads all migrations when it opens, which takes longer than most tests.
-sqlite.migrations = cache(sqlite.migrations)  # type: ignore[attr-defined]
 
 
 def create_database(folder: Path) -> str:

@@ -109,15 +109,6 @@ def test_sql_never_reads_the_clock() -> None:
     assert lines_with(clock, storage) == []
 
 
-def test_migrations_are_numbered_without_gaps() -> None:
-    dialects = [folder for folder in (PACKAGE / "server" / "storage" / "schema").iterdir() if folder.is_dir()]
-    assert dialects
-    for dialect in dialects:
-        names = sorted(file.name for file in dialect.iterdir())
-        assert [bool(re.fullmatch(r"[0-9]{4}_[a-z_]+\.sql", name)) for name in names] == [True] * len(names)
-        assert [int(name[:4]) for name in names] == list(range(1, len(names) + 1))
-
-
 def test_no_file_installs_tickover_by_name() -> None:
     """Until its first release, a package with this name in a registry belongs to somebody else."""
     pattern = r"(?:pip|npm|pnpm|yarn|uv|pipx)3? (?:install|add|i) [^`]*?(?<![\w/.-])tickover(?![\w.-]*[.](?:whl|tgz))"

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import apsw
 
 from tickover.server.settings import SettingError
-from tickover.server.storage.migrations import migrations
+from tickover.server.storage.migrations import newest_version
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Store
 from tickover.server.storage.urls import describe_error, is_postgres, redact_url, sqlite_path
@@ -38,4 +38,4 @@ def translate_errors(url: str) -> Iterator[None]:
 
 def schema_version(url: str) -> int:
     """Return the version of the schema in a database that `open_store` has opened."""
-    return migrations("postgres" if is_postgres(url) else "sqlite")[-1].number
+    return newest_version("postgres" if is_postgres(url) else "sqlite")

@@ -13,6 +13,7 @@ import asyncpg
 
 from tickover.server.settings import SettingError
 from tickover.server.storage import schema_version, translate_errors
+from tickover.server.storage.migrations import missing_migrations
 from tickover.server.storage.postgres.pool import open_connection, read_schema_version
 from tickover.server.storage.sqlite.writer import transaction
 from tickover.server.storage.urls import is_postgres, redact_url, sqlite_path
@@ -88,10 +89,8 @@ async def open_admin_connection(url: str) -> AsyncIterator[AdminConnection]:
 
 
 def _check_version(url: str, found: int) -> None:
-    newest = schema_version(url)
-    if found != newest:
-        advice = "Run `tickover migrate`." if found < newest else "Run the newer Tickover that upgraded the database."
+    if missing_migrations("postgres" if is_postgres(url) else "sqlite", found):
         raise SettingError(
-            f"The database {redact_url(url)} has schema version {found}, but this Tickover needs version {newest}. "
-            f"{advice}"
+            f"The database {redact_url(url)} has schema version {found}, but this Tickover needs version "
+            f"{schema_version(url)}. Run `tickover migrate`."
         )

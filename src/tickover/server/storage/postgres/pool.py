@@ -13,7 +13,7 @@ from typing import Any, Final
 import asyncpg
 
 from tickover.server.settings import SettingError
-from tickover.server.storage.migrations import migrations, pending
+from tickover.server.storage.migrations import missing_migrations
 from tickover.server.storage.postgres.sessions import Sessions
 from tickover.server.storage.store import Cause, DatabaseUnavailable
 from tickover.server.storage.urls import redact_url, split_hosts
@@ -304,13 +304,12 @@ async def read_schema_version(connection: asyncpg.Connection) -> int:
 
 async def _migrate(connection: asyncpg.Connection) -> None:
     """Apply pending migrations, one transaction each. Other servers may do the same at the same time."""
-    known = migrations("postgres")
     while True:
         async with connection.transaction():
             await connection.execute("set local statement_timeout = 0; set local lock_timeout = 0")
             await connection.execute(f"select pg_advisory_xact_lock({_MIGRATION_LOCK})")
             version = await read_schema_version(connection)
-            missing = pending(known, version)
+            missing = missing_migrations("postgres", version)
             if not missing:
                 return
             if version == 0:

@@ -38,7 +38,7 @@ REVOKE_TOKEN = """
 CREATE_ACCESS_TOKEN = f"""
     select first_expires_at
     from (select key from (select {OWNER} as key) as resolved where key is not null) as owner
-    cross join lateral create_access_token_v1(owner.key, $3, $4, $5, $6, $7, $8, $9)"""
+    cross join lateral create_access_token(owner.key, $3, $4, $5, $6, $7, $8, $9)"""
 
 # Creates all clocks of the batch, or none and returns a row of nulls if one of the tokens was revoked.
 CREATE_CLOCKS = """
@@ -49,7 +49,7 @@ CREATE_CLOCKS = """
       select keys from owners where array_position(keys, null) is null
     )
     select refused, exceeded, oldest
-    from existing cross join lateral keep_clocks_v3($3, $4, existing.keys, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    from existing cross join lateral keep_clocks($3, $4, existing.keys, $5, $6, $7, $8, $9, $10, $11, $12, $13)
     union all
     select null, null, null where not exists (select from existing)"""
 
@@ -107,7 +107,7 @@ SEARCH_CLOCKS = f"""
     select (array_agg(key))[$5], null, null, null, null, null, null from scanned having count(*) = $5
     union all {REVOKED}"""
 # Returns a row of nulls if the clock doesn't exist or the token was revoked.
-UPDATE_CLOCK = f"select * from update_clock_v1($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11)"
+UPDATE_CLOCK = f"select * from update_clock($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11)"
 # Returns whether the clock existed. If it didn't, an empty message is written to the write-ahead log. The commit then
 # waits for synchronous standbys, and doesn't confirm an earlier deletion that they may lack.
 DELETE_CLOCK = _by_slot(
@@ -130,14 +130,14 @@ CREATE_CLOCK_ONCE = f"""
     select result.*
     from (select key from (select {OWNER} as key) as resolved where key is not null) as owner
     cross join lateral
-      keep_clock_once_v4($3, $4, $5, $6, owner.key, $7, $8, $9, $10, $11, $12, $13, $14, $15) as result"""
-FIND_CREATION = f"select * from find_creation_v3($3, {OWNER}, $4)"
+      keep_clock_once($3, $4, $5, $6, owner.key, $7, $8, $9, $10, $11, $12, $13, $14, $15) as result"""
+FIND_CREATION = f"select * from find_creation($3, {OWNER}, $4)"
 # Returns a row of nulls if the clock doesn't exist or the token was revoked.
 AMEND_CLOCK = f"""
-    select * from amend_clock_v3($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"""
+    select * from amend_clock($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"""
 
 # Returns null if the clock doesn't exist or the token was revoked.
-CREATE_CONNECTION = f"select create_connection_v1($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11)"
+CREATE_CONNECTION = f"select create_connection($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11)"
 # A clock without connections has one row without values.
 LIST_CONNECTIONS = _by_slot(
     f"""

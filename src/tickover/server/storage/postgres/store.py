@@ -1,6 +1,6 @@
 """The PostgreSQL store: each method is one round trip, and concurrent calls share one.
 
-Methods that need several statements call a function in the database; see schema/postgres.
+Methods that need several statements call a function in the database; see schema.sql.
 """
 
 import asyncio
@@ -276,7 +276,7 @@ class PostgresStore(BaseStore):
 
     async def claim_send(self, send: LoginEmail, limits: Limits) -> Claimed | TooSoon:
         [row] = await self._fetch_with_lock(
-            "select * from claim_send_v2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+            "select * from claim_send($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
             send.digest,
             send.email,
             send.kind,

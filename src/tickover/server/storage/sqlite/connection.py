@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from tickover.server.storage.migrations import migrations, pending
+from tickover.server.storage.migrations import missing_migrations
 from tickover.server.storage.sqlite.writer import to_rejection, transaction
 
 LOCK_WAIT_SECONDS = 5.0
@@ -45,11 +45,9 @@ def _enter_wal_mode(connection: apsw.Connection) -> None:
 
 def migrate(connection: apsw.Connection) -> None:
     """Apply pending migrations, one transaction each. Another process may do the same at the same time."""
-    known = migrations("sqlite")
     while True:
         with transaction(connection):
-            version = connection.pragma("user_version")
-            missing = pending(known, version)
+            missing = missing_migrations("sqlite", connection.pragma("user_version"))
             if not missing:
                 return
             connection.execute(missing[0].sql)

@@ -1,0 +1,101 @@
+-- The schema of the SQLite database. Timestamps are microseconds since 1970-01-01 UTC. Keys are the 16 bytes of a UUIDv7,
+-- so they sort by age.
+
+create table users (
+  key        blob    not null primary key,
+  email      text    not null unique,
+  created_at integer not null
+) strict, without rowid;
+
+-- Bearer tokens. digest: SHA-256. Only access tokens, which users create for programs, have a token_key and what follows
+-- it. last_used_on: midnight UTC of the last day of use.
+create table tokens (
+  digest       blob    not null primary key,
+  user_key     blob    not null,
+  expires_at   integer not null,
+  token_key    blob,
+  name         text,
+  read_only    integer not null default 0,
+  created_at   integer,
+  last_used_on integer
+) strict, without rowid;
+create index tokens_by_expiry on tokens (expires_at);
+create unique index access_tokens_by_user on tokens (user_key, token_key) where token_key is not null;
+
+-- The small row that an advance updates. bytes: the size that counts for the owner's limit. name, labels: the caller's
+-- own; labels is a JSON object. revision: the number of amendments. Each replaces the clock's schedule.
+create table clocks (
+  key         blob    not null primary key,
+  owner       blob    not null,
+  start_time  integer not null,
+  frozen_time integer not null,
+  max_time    integer not null,
+  bytes       integer not null default 0,
+  name        text,
+  labels      text,
+  revision    integer not null default 0
+) strict, without rowid;
+-- With the bytes, so that an owner's total is read from the index alone.
+create index clocks_by_owner on clocks (owner, key, bytes);
+
+-- The large row that only an amendment changes. It has a rowid, because a table without one stores its rows in an index.
+create table schedules (
+  clock_key blob not null primary key,
+  body      blob not null
+) strict;
+
+-- Idempotency records. digest: of the owner and the idempotency key. params: a digest of the operation and its parameters.
+create table creations (
+  digest    blob not null primary key,
+  params    blob not null,
+  clock_key blob not null
+) strict, without rowid;
+create index creations_by_clock on creations (clock_key);
+
+-- Connections of clocks to programs that speak the protocol of a bank. A connection has a setup secret until the program
+-- claims it, and an access secret after that. The digests are SHA-256. faults: a JSON array.
+create table connections (
+  key            blob    not null primary key,
+  clock_key      blob    not null,
+  protocol       text    not null,
+  institution    text    not null,
+  created_at     integer not null,
+  faults         text,
+  setup_digest   blob,
+  access_digest  blob,
+  login_required integer not null default 0
+) strict, without rowid;
+create index connections_by_clock on connections (clock_key);
+create unique index connections_by_setup_digest on connections (setup_digest) where setup_digest is not null;
+create unique index connections_by_access_digest on connections (access_digest) where access_digest is not null;
+
+-- Emails that were sent or are being sent. The newest email that holds its slot delays the next one. The newest code of an
+-- address is the valid one. digest: an HMAC of a code, or SHA-256 of a link's secret. network: a keyed digest of the
+-- client's network. It allows counting by network, and doesn't reveal the client's address. number: the order of emails to
+-- an address. A wall clock can be set back, so sent_at is not reliable.
+create table login_sends (
+  digest     blob    not null primary key,
+  email      text    not null,
+  kind       text    not null check (kind in ('CODE', 'LINK')),
+  sent_at    integer not null,
+  expires_at integer not null,
+  network    blob    not null,
+  tries      integer not null default 0,
+  spent      integer not null default 0,
+  holds_slot integer not null default 1,
+  number     integer not null default 0
+) strict, without rowid;
+create index login_sends_by_email on login_sends (email, number);
+create index login_sends_by_age on login_sends (sent_at);
+
+-- Consecutive failures against all live codes of an address. A sign-in deletes the row.
+create table login_failures (
+  email text    not null primary key,
+  count integer not null
+) strict, without rowid;
+
+-- A decoy: an email that was never sent. A try without a live code updates the decoy with the same statements as a try
+-- against a real code, so that both take the same time. It is spent, and the sweep never deletes it.
+insert into login_sends (digest, email, kind, sent_at, expires_at, network, spent, holds_slot)
+  values (zeroblob(32), '', 'CODE', 9223372036854775807, 0, x'', 1, 0);
+insert into login_failures (email, count) values ('', 0);
