@@ -2,26 +2,32 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
 from hashlib import sha256
+from itertools import islice
 from typing import Final
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from tickover.api import timestamps
+from tickover.api.limits import SPAN_YEARS
 from tickover.api.plans import PlannedAccount
 from tickover.scenarios import phrases
 from tickover.scenarios.adjustments import Weekend, to_working_day
+from tickover.scenarios.files import MAX_DOTS_PER_LINE
 from tickover.scenarios.recurrences import Recurrence
 from tickover.scenarios.statements.history import History
 from tickover.scenarios.statements.statement import Payment, plain_number
+from tickover.scenarios.timings import DEFAULT_TIME, Window
 
 _MIN_PAYMENTS: Final = 3
-_DEFAULT_TIME: Final = time(8)
+_DAY: Final = timedelta(days=1)
 _MAX_JITTER: Final = timedelta(days=5)
 _POSITIONS: Final = ("first", "second", "third", "fourth", "last")
+_NUMBERS_PER_LINE: Final = 20
 _CENT: Final = Decimal("0.01")
 
 
@@ -29,18 +35,63 @@ _parse_phrase = cache(phrases.parse)
 """The candidates are few, and parsing one takes longer than comparing its first days."""
 
 
+class _Pattern(Struct, frozen=True):
+    """A recurrence, and those of its nominal days on which the payments of a group are due."""
+
+    phrase: str
+    weekend: Weekend
+    days: Sequence[int]
+    time: time
+    jitter_days: int = 0
+
+    @property
+    def last(self) -> datetime:
+        return self.instant(self.days[-1])
+
+    def instant(self, day: int) -> datetime:
+        return datetime.combine(date.fromordinal(day), self.time, UTC)
+
+    def write(self, window: Window) -> Iterator[str]:
+        """Yield the keys with which a scenario has exactly these nominal days."""
+        yield f'every = "{self.phrase}"'
+        if self.weekend != "keep":
+            yield f'weekend = "{self.weekend}"'
+        first = window.start.toordinal()
+        last = window.end.toordinal()
+        possible = _parse_phrase(self.phrase).ordinals(
+            first + (self.instant(first) < window.start), last - (self.instant(last) > window.end)
+        )
+        earliest = list(islice(possible, len(self.days) + 1))
+        if earliest[:1] != [self.days[0]]:
+            yield f"from = {date.fromordinal(self.days[0])}"
+        if earliest != self.days:
+            yield f"times = {len(self.days)}"
+        if self.jitter_days:
+            yield f"jitter_days = {self.jitter_days}"
+
+
 def write_scenario(history: History, *, title: str, summarise: bool = False, anonymise: bool = False) -> str:
     """Return a TOML scenario whose plan has the same payments. With `summarise`, irregular ones become variety."""
     if anonymise:
         history = _anonymise(history)
-    days = [item.day for item in history.payments]
-    authorized = [item.authorized_at.date() for item in history.payments if item.authorized_at is not UNSET]
-    start, end = min([days[0], *authorized]), days[-1]
-    if summarise:
-        # Jitter must not move payments out of the scenario.
-        start, end = start - _MAX_JITTER, end + _MAX_JITTER
-    length = f"{(end - start).days + 1} days" if end > start else "1 day"
-    lines = [f"title = {_quote(title)}", f"start = {start}", f'length = "{length}"']
+    # Jitter must not move payments out of the scenario.
+    margin = _MAX_JITTER if summarise else timedelta()
+    authorized = [item.authorized_at for item in history.payments if item.authorized_at is not UNSET]
+    start = _midnight(min([history.payments[0].instant, *authorized])) - margin
+    end = _midnight(history.payments[-1].instant) + _DAY + margin
+    if history.latest and end > timestamps.years_after(start):
+        start, margin = timestamps.years_after(history.latest, -SPAN_YEARS), timedelta()
+    limit = timestamps.years_after(start)
+    groups = list(_groups(history.payments))
+    patterns = [_find_pattern(group, limit - margin, margin, summarise=summarise) for group in groups]
+    ends = [end, *(_midnight(pattern.last) + _DAY + margin for pattern in patterns if pattern)]
+    window = Window(start, min(limit, max(ends)))
+    is_aligned = start == _midnight(start)
+    lines = [
+        f"title = {_quote(title)}",
+        f"start = {start.date() if is_aligned else timestamps.write(start)}",
+        f'length = "{_length(window)}"',
+    ]
     if history.opening:
         balances = ", ".join(
             f"{currency} = {plain_number(amount, currency)}" for currency, amount in sorted(history.opening.items())
@@ -49,9 +100,20 @@ def write_scenario(history: History, *, title: str, summarise: bool = False, ano
     for account in history.accounts:
         lines += ["", *_account(account)]
     currencies = {account.key: account.currency for account in history.accounts}
-    for group in _groups(history.payments):
-        lines += ["", *_item(group, start, end, currencies, summarise=summarise)]
+    for group, pattern in zip(groups, patterns, strict=True):
+        lines += ["", *_item(group, pattern, window, currencies)]
     return "\n".join(lines) + "\n"
+
+
+def _midnight(instant: datetime) -> datetime:
+    return datetime.combine(instant.date(), time(), UTC)
+
+
+def _length(window: Window) -> str:
+    if window.end == timestamps.years_after(window.start):
+        return f"{SPAN_YEARS} years"
+    days = (window.end - window.start).days
+    return f"{days} day{'s' if days > 1 else ''}"
 
 
 def _account(account: PlannedAccount) -> Iterator[str]:
@@ -67,39 +129,39 @@ def _groups(items: Sequence[Payment]) -> Iterable[Sequence[Payment]]:
     """Group items that differ only in their day and their amount. They stay in order."""
     groups: dict[tuple[object, ...], list[Payment]] = {}
     for one in items:
-        clock = one.at.time() if isinstance(one.at, datetime) else None
-        key = (one.name, one.amount > 0, one.currency, clock, *_members(one))
+        key = (one.name, one.amount > 0, one.currency, one.instant.time(), *_members(one))
         groups.setdefault(key, []).append(one)
     return groups.values()
 
 
 def _item(
-    group: Sequence[Payment], start: date, end: date, currencies: Mapping[str, str], *, summarise: bool
+    group: Sequence[Payment], pattern: _Pattern | None, window: Window, currencies: Mapping[str, str]
 ) -> Iterator[str]:
     first = group[0]
     yield "[[transactions]]" if first.to is UNSET else "[[transfers]]"
     yield f"name = {_quote(first.name)}"
     amounts = [abs(one.amount) for one in group]
     received = [one.received for one in group if one.received is not UNSET]
-    lowest, highest = (plain_number(find(amounts), first.currency) for find in (min, max))
-    same_amount = lowest == highest and len(set(received)) < 2
-    can_vary = summarise and len(amounts) >= _MIN_PAYMENTS and not received
-    timing = list(_recurrence(group, start, end)) if same_amount or can_vary else []
-    if not timing and can_vary:
-        timing = list(_average_gap(group))
-    if same_amount:
-        yield f"amount = {lowest}"
-    elif timing:
+    if _is_same(group):
+        amounts, received = amounts[:1], received[:1]
+    if len(amounts) == 1:
+        yield f"amount = {plain_number(amounts[0], first.currency)}"
+    elif pattern:
+        lowest, highest = (plain_number(find(amounts), first.currency) for find in (min, max))
         yield f"amount = {{between = [{lowest}, {highest}]}}"
     else:
         yield f"amount = {_list_numbers(amounts, first.currency)}"
     yield from _members(first)
     if first.to is not UNSET and received:
-        currency = currencies[first.to]
-        yield f"received = {_list_numbers(received[:1] if same_amount else received, currency)}"
-    yield from timing or [f"at = [{', '.join(one.day.isoformat() for one in group)}]"]
-    if isinstance(first.at, datetime) and first.at.time() != _DEFAULT_TIME:
-        yield f'time = "{first.at:%H:%M:%S}"'
+        yield f"received = {_list_numbers(received, currencies[first.to])}"
+    yield from pattern.write(window) if pattern else [f"at = [{', '.join(one.day.isoformat() for one in group)}]"]
+    if first.instant.time() != DEFAULT_TIME:
+        yield f'time = "{first.instant.time().isoformat()}"'
+
+
+def _is_same(group: Sequence[Payment]) -> bool:
+    """Return whether all amounts are the same."""
+    return len({(one.amount, one.received) for one in group}) == 1
 
 
 def _members(item: Payment) -> Iterator[str]:
@@ -112,12 +174,21 @@ def _members(item: Payment) -> Iterator[str]:
     yield f'account = "{item.account}"' if item.account else f'currency = "{item.currency}"'
     if item.category:
         yield f"category = {_quote(item.category)}"
-    if item.authorized_at is not UNSET and isinstance(item.at, datetime):
-        yield f'pending = "{_duration(item.at - item.authorized_at)}"'
+    if item.authorized_at is not UNSET:
+        pending = item.instant - item.authorized_at
+        if _is_duration(pending):
+            yield f'pending = "{_duration(pending)}"'
+        else:
+            yield f"authorized_at = {timestamps.write(item.authorized_at)}"
     if item.authorized_amount is not UNSET:
         yield f"authorized_amount = {plain_number(item.authorized_amount, item.currency)}"
     if item.authorized_name is not UNSET:
         yield f"authorized_name = {_quote(item.authorized_name)}"
+
+
+def _is_duration(delta: timedelta) -> bool:
+    """Return whether a scenario can express it as a duration. They have whole seconds, and none is zero."""
+    return bool(delta) and not delta.microseconds
 
 
 def _duration(delta: timedelta) -> str:
@@ -128,27 +199,25 @@ def _duration(delta: timedelta) -> str:
 
 
 def _list_numbers(amounts: Sequence[Decimal], currency: str) -> str:
-    return f"[{', '.join(plain_number(amount, currency) for amount in amounts)}]"
+    numbers = [plain_number(amount, currency) for amount in amounts]
+    lines = [", ".join(numbers[at : at + _NUMBERS_PER_LINE]) for at in range(0, len(numbers), _NUMBERS_PER_LINE)]
+    return f"[{f',{chr(10)}  '.join(lines)}]"
 
 
-def _recurrence(group: Sequence[Payment], start: date, end: date) -> Iterator[str]:
-    """Yield the keys of the first recurrence that gives exactly the group's days, or nothing."""
-    days = [one.day for one in group]
-    if len(days) < _MIN_PAYMENTS:
-        return
+def _find_pattern(group: Sequence[Payment], limit: datetime, margin: timedelta, *, summarise: bool) -> _Pattern | None:
+    """Return the first recurrence that gives exactly the group's days, or, to summarise them, about as many."""
+    first = group[0]
+    varies = summarise and first.received is UNSET
+    if len(group) < _MIN_PAYMENTS or not (varies or _is_same(group)):
+        return None
+    if first.authorized_at is not UNSET and not _is_duration(first.instant - first.authorized_at):
+        return None
+    days, time_of_day = [one.day for one in group], first.instant.time()
     for phrase, weekend in _candidates(days):
-        recurrence = _parse_phrase(phrase)
-        nominal = _nominal_days(recurrence, days, weekend)
-        if nominal:
-            yield f'every = "{phrase}"'
-            if weekend != "keep":
-                yield f'weekend = "{weekend}"'
-            possible = list(recurrence.ordinals(start.toordinal(), end.toordinal()))
-            if possible[:1] != nominal[:1]:
-                yield f"from = {date.fromordinal(nominal[0])}"
-            if possible[-1] > nominal[-1]:
-                yield f"times = {len(days)}"
-            return
+        pattern = _Pattern(phrase, weekend, _nominal_days(_parse_phrase(phrase), days, weekend), time_of_day)
+        if pattern.days and pattern.last <= limit:
+            return pattern
+    return _average_gap(days, time_of_day, margin) if varies else None
 
 
 def _nominal_days(recurrence: Recurrence, days: Sequence[date], weekend: Weekend) -> list[int]:
@@ -177,15 +246,13 @@ def _candidates(days: Sequence[date]) -> Iterator[tuple[str, Weekend]]:
         yield f"month on the {nominal}", "after"
 
 
-def _average_gap(group: Sequence[Payment]) -> Iterator[str]:
-    """Yield the keys of a regular payment with jitter that happens about as often."""
-    days = [one.day for one in group]
-    gap = max(1, round((days[-1] - days[0]).days / (len(days) - 1)))
-    yield f'every = "{gap} days"'
-    yield f"from = {days[0]}"
-    yield f"times = {len(days)}"
-    if gap > 2:
-        yield f"jitter_days = {min(_MAX_JITTER.days, gap // 3)}"
+def _average_gap(days: Sequence[date], time_of_day: time, margin: timedelta) -> _Pattern | None:
+    """Return a recurrence with jitter that happens about as often, unless there are several payments a day."""
+    gap = (days[-1] - days[0]).days // (len(days) - 1)
+    if not gap:
+        return None
+    nominal = [days[0].toordinal() + gap * number for number in range(len(days))]
+    return _Pattern(f"{gap} days", "keep", nominal, time_of_day, min(margin.days, gap // 3))
 
 
 def _anonymise(history: History) -> History:
@@ -195,7 +262,7 @@ def _anonymise(history: History) -> History:
     names: dict[str, str] = {}
 
     def scale(amount: Decimal) -> Decimal:
-        return (amount * factor).quantize(_CENT) or _CENT.copy_sign(amount)
+        return amount and ((amount * factor).quantize(_CENT) or _CENT.copy_sign(amount))
 
     def rename(item: Payment) -> Payment:
         kind = "Transfer" if item.to is not UNSET else "Income" if item.amount > 0 else "Expense"
@@ -219,5 +286,8 @@ def _anonymise(history: History) -> History:
 
 
 def _quote(text: str) -> str:
-    # Unlike JSON, TOML escapes U+007F too.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """Return a string of TOML on one line, also for programs that end lines at U+2028."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    if text.count(".") > MAX_DOTS_PER_LINE // 2:
+        quoted = quoted.replace(".", "\\u002e")
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in quoted)

@@ -25,7 +25,7 @@ from tickover.scenarios import readers
 from tickover.scenarios.errors import quote
 from tickover.scenarios.payments import Payments, PlannedEntry, nth
 from tickover.scenarios.tables import Limit, OneOrMore, Tables, TableValues
-from tickover.scenarios.timings import LocalTime, Point, Window
+from tickover.scenarios.timings import DEFAULT_TIME, LocalTime, Point, Window
 
 _OPPOSITES: Final[dict[TransactionType, TransactionType]] = {"INCOME": "EXPENSE", "EXPENSE": "INCOME"}
 
@@ -50,14 +50,18 @@ class Transaction(Payments, frozen=True, kw_only=True):
     reversed_after: Annotated[Duration | None, readers.DURATION] = None
     pending: Annotated[Duration | None, readers.DURATION] = None
     """How long before it the bank shows a card payment as pending."""
+    authorized_at: Annotated[Point | None, readers.POINT] = None
+    """When the bank begins to show it as pending, instead of how long before."""
     authorized_amount: Annotated[Decimal | UnsetType, readers.AMOUNT] = UNSET
     """What the bank shows before a card payment is booked."""
     authorized_name: Annotated[str | UnsetType, readers.NAME] = UNSET
 
     def check(self) -> None:
         super().check()
+        if "authorized_at" in self.table and ("pending" in self.table or not self.at):
+            self.table.report("authorized_at requires at, and can't be used with pending", "authorized_at")
         for key in ("authorized_amount", "authorized_name"):
-            if key in self.table and "pending" not in self.table:
+            if key in self.table and "pending" not in self.table and "authorized_at" not in self.table:
                 self.table.report(f'{key} requires pending, for example "2 days"', key)
 
     @property
@@ -67,14 +71,25 @@ class Transaction(Payments, frozen=True, kw_only=True):
 
     def entry(self, at: datetime, amount: Decimal, index: int, window: Window) -> PlannedTransaction:
         planned = TransactionEntry(at, self.name, amount, self.currency, self.type, self.category, self.account)
-        if self.pending is None:
+        if self.authorized_at is not None:
+            authorized_at = self._authorized_at(self.authorized_at, at, window)
+        elif self.pending is not None:
+            authorized_at = self.local_time.subtract(at, self.pending, window.start)
+        else:
             return planned
         return replace(
             planned,
-            authorized_at=self.local_time.subtract(at, self.pending, window.start),
+            authorized_at=authorized_at,
             authorized_amount=self.authorized_amount,
             authorized_name=self.authorized_name,
         )
+
+    def _authorized_at(self, point: Point, at: datetime, window: Window) -> datetime:
+        authorized_at = point.instant(self.local_time, window)
+        if not window.start <= authorized_at <= at:
+            problem = f"must be from the start to the payment, {timestamps.write(at)}"
+            raise ValueError(f"authorized_at {point.text} is {timestamps.write(authorized_at)}; it {problem}")
+        return authorized_at
 
     def entries(self, nominal: Sequence[datetime], window: Window) -> list[PlannedEntry]:
         found = super().entries(nominal, window)
@@ -157,7 +172,7 @@ class Expect(TableValues, frozen=True, kw_only=True):
     account: Annotated[str | UnsetType, readers.ACCOUNT_KEY] = UNSET
     from_: Annotated[Point | None, readers.POINT] = field(default=None, name="from")
     until: Annotated[Point | None, readers.POINT] = None
-    time_of_day: Annotated[time, readers.TIME_OF_DAY] = field(default=time(8), name="time")
+    time_of_day: Annotated[time, readers.TIME_OF_DAY] = field(default=DEFAULT_TIME, name="time")
     by: Annotated[Point, readers.POINT] = Point('"end"', "end")
     category: Annotated[str | UnsetType, readers.CATEGORY] = UNSET
     per: Annotated[Period, readers.PERIOD] = "ALL"

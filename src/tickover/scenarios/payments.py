@@ -17,7 +17,7 @@ from tickover.scenarios import readers
 from tickover.scenarios.adjustments import Weekend, draw, to_working_day
 from tickover.scenarios.recurrences import Recurrence
 from tickover.scenarios.tables import ByType, InnerTable, Mapped, OneOrMore, TableValues
-from tickover.scenarios.timings import LocalTime, Point, Window
+from tickover.scenarios.timings import DEFAULT_TIME, LocalTime, Point, Window
 
 _CENT: Final = Decimal("0.01")
 _MAX_STEPS: Final = 10**12
@@ -74,7 +74,7 @@ class Payments(Defaults, frozen=True, kw_only=True):
     until: Annotated[Point | None, readers.POINT] = None
     times: Annotated[int | None, readers.TIMES] = None
     at: Annotated[tuple[Point, ...], OneOrMore(readers.POINT)] = ()
-    time_of_day: Annotated[time, readers.TIME_OF_DAY] = field(default=time(8), name="time")
+    time_of_day: Annotated[time, readers.TIME_OF_DAY] = field(default=DEFAULT_TIME, name="time")
     jitter_days: Annotated[int, readers.JITTER_DAYS] = 0
     chance: Annotated[Decimal | None, readers.CHANCE] = None
     late_by: Annotated[
@@ -160,10 +160,7 @@ class Payments(Defaults, frozen=True, kw_only=True):
                 day = local_time.day_of(instant)
                 if day in skipped or not self._happens(day):
                     continue
-                at = self._move(instant, day)
-                delay = late.get(day, late_by)
-                if delay:
-                    at = local_time.add(at, delay)
+                at = self._move(instant, day, late.get(day, late_by))
                 if window.start <= at <= window.end:
                     entries.append((self.entry(at, self._amount(index, day), index, window), instant))
         return entries
@@ -185,15 +182,19 @@ class Payments(Defaults, frozen=True, kw_only=True):
     def _happens(self, day: date) -> bool:
         return self.chance is None or self._draw(day, "chance", _MILLION) < self.chance * _MILLION
 
-    def _move(self, instant: datetime, day: date) -> datetime:
+    def _move(self, instant: datetime, day: date, delay: Duration | None) -> datetime:
         moved = day
         if self.jitter_days:
             moved += timedelta(days=self._draw(day, "jitter", 2 * self.jitter_days + 1) - self.jitter_days)
         if not self.at:
             moved = to_working_day(moved, self.weekend, self.holidays)
-        if moved == day:
+        if moved == day and not delay:
             return instant
-        return self.local_time.to_instant(datetime.combine(moved, self.local_time.to_local(instant).time()))
+        # If the clocks go forward past the time of day, they do so on the nominal day only.
+        is_at_time = instant == self.local_time.on(day)
+        time_of_day = self.time_of_day if is_at_time else self.local_time.to_local(instant).time()
+        local = datetime.combine(moved, time_of_day)
+        return self.local_time.to_instant(delay.add_to(local) if delay else local)
 
     def _amount(self, index: int, day: date) -> Decimal:
         if not isinstance(self.amount, AmountRange):

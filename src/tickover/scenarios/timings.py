@@ -10,11 +10,14 @@ from tickover.api import durations, timestamps
 from tickover.api.durations import Duration
 from tickover.scenarios.errors import quote
 
+DEFAULT_TIME: Final = time(8)
+"""The time of day of a date without one."""
+
 _End = Literal["start", "end"]
 _ENDS: Final[dict[str, _End]] = {"start": "start", "end": "end"}
 _HAS_DAY_UNIT: Final = re.compile(r"[0-9] *(?:y|mo|w|d)")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_TIME: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?")
+_TIME: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?")
 
 
 class Window(Struct, frozen=True):

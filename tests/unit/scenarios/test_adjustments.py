@@ -75,6 +75,7 @@ def test_public_holidays_of_a_country() -> None:
         ({"late_by": {"x": "3d"}}, 'a key of late_by must be a date such as "2027-01-31", not "x".'),
         ({"skipped": "2027-01-26"}, 'skipped "2027-01-26" isn\'t a date of this item; the nearest one is 2027-01-25.'),
         ({"authorized_amount": 5}, 'authorized_amount requires pending, for example "2 days".'),
+        ({"authorized_at": "start"}, "authorized_at requires at, and can't be used with pending."),
         ({"pending": "2d", "authorized_amount": 0}, "authorized_amount must be a number greater than 0"),
         ({"amount": {}}, "between is missing; it must have the lowest and the highest amount, as in {between = [40"),
         ({"amount": {"between": [90, 40]}}, "between must have the lowest and the highest amount"),
@@ -83,6 +84,24 @@ def test_public_holidays_of_a_country() -> None:
 )  # fmt: skip
 def test_invalid_adjustments(keys: dict[str, Any], problem: str) -> None:
     assert error(**{"every": "month on the 25th", **keys}).startswith(problem)
+
+
+def test_card_payment_can_be_authorized_at_an_instant() -> None:
+    [hotel] = plan("2027-01-01T00:00:00Z", rent(at="2027-01-03", authorized_at="2027-01-02T09:00:00.5Z")).transactions
+    assert hotel.authorized_at == datetime(2027, 1, 2, 9, 0, 0, 500_000, UTC)
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ({"pending": "2d"}, "authorized_at requires at, and can't be used with pending."),
+        ({"at": "2027-01-01"}, 'authorized_at "2027-01-02" is 2027-01-02T08:00:00Z; it must be from the start to the '),
+    ],
+)
+def test_invalid_authorizations(keys: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ScenarioError) as raised:
+        plan("2027-01-01T00:00:00Z", rent(**{"at": "2027-01-03", "authorized_at": "2027-01-02", **keys}))
+    assert problem in str(raised.value)
 
 
 # Time zones. In Berlin, clocks go forward on 28 March 2027 at 02:00 and back on 31 October 2027 at 03:00.
@@ -102,6 +121,23 @@ def test_invalid_adjustments(keys: dict[str, Any], problem: str) -> None:
 def test_local_times_across_daylight_saving(start: str, time: str, expected: str) -> None:
     found = hours(f"{start}T00:00:00Z", "3 days", every="day", time=time, timezone="Europe/Berlin")
     assert found.split() == expected.split()
+
+
+# In Berlin, clocks go forward on Sunday, 31 March 2030 at 02:00.
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({}, "03-31T01:30"),
+        ({"weekend": "before"}, "03-29T01:30"),
+        ({"weekend": "after"}, "04-01T00:30"),
+        ({"late_by": "2 days"}, "04-02T00:30"),
+        ({"weekend": "after", "late_by": "2 days"}, "04-03T00:30"),
+        ({"jitter_days": 3, "seed": 1}, "03-28T01:30"),
+    ],
+)
+def test_payment_that_moves_from_a_day_without_its_time_has_it_again(keys: dict[str, Any], expected: str) -> None:
+    timing = {"every": "month on the last day", "time": "02:30", "timezone": "Europe/Berlin", **keys}
+    assert hours("2030-03-01T00:00:00Z", "2 months", **timing).split()[0] == expected
 
 
 def test_days_are_those_of_the_time_zone() -> None:

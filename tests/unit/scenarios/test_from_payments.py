@@ -1,36 +1,28 @@
 """Scenarios from statements: exports come back with the same payments."""
 
 from collections import Counter
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import pytest
-from msgspec import json
 from msgspec.structs import replace
 
-from tickover.api.clocks import NewClock, Snapshot
-from tickover.api.ids import uuid7
-from tickover.api.plans import Plan, encode_json
+from tests.support.random_bank_files import BankPayment, csv_of_bank, ofx_of_bank, random_payments
+from tests.support.random_clocks import clock_of, random_plan
+from tickover.api import plans, timestamps
+from tickover.api.clocks import Snapshot
+from tickover.api.plans import Plan
 from tickover.scenarios import load, names, read
 from tickover.scenarios.from_payments import write_scenario
 from tickover.scenarios.statements import export
 from tickover.scenarios.statements.history import History, history_of_clock, join_accounts
 from tickover.scenarios.statements.read import read_statement
 from tickover.scenarios.statements.statement import Payment
-from tickover.server.rpc.decode import decode
-from tickover.server.schedule.clocks import new_clock
-from tickover.server.schedule.schedule import encode_schedule, view
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
-
-
-def clock_of(plan: Plan) -> Snapshot:
-    """Return a new clock with the items of the plan, as a server shows it."""
-    faults, params = decode(NewClock, encode_json(replace(plan, expectations=())), START)
-    assert params, faults
-    schedule = encode_schedule(new_clock(uuid7(START, bytes(10)), params, START), params)
-    return json.decode(view(START, schedule), type=Snapshot)
 
 
 def snapshot(name: str) -> Snapshot:
@@ -39,6 +31,52 @@ def snapshot(name: str) -> Snapshot:
 
 def counted(items: Any) -> Counter[tuple[Any, ...]]:
     return Counter((item.at, item.name, item.amount, item.type, item.currency) for item in items)
+
+
+# Payments of a bank, each once
+
+
+def paid(day: str, time_of_day: time | None, name: str = "Rent") -> BankPayment:
+    return BankPayment(date.fromisoformat(day), time_of_day, name, Decimal(-840), "EUR")
+
+
+def check_payments(payments: list[BankPayment], file: bytes) -> str:
+    """Check that the scenario of a bank's file has exactly its payments. Return the scenario."""
+    text = write_scenario(read_statement(file, "a"), title="a")
+    planned = read(text).plan().transactions
+    signed = Counter(
+        (item.at, item.name, item.amount if item.type == "INCOME" else -item.amount, item.currency) for item in planned
+    )
+    assert signed == Counter((one.instant, one.name, one.amount, one.currency) for one in payments), text
+    return text
+
+
+@pytest.mark.parametrize("write", [csv_of_bank, ofx_of_bank])
+@pytest.mark.parametrize("seed", range(40))
+def test_scenario_of_a_bank_file_has_each_payment_once(seed: int, write: Callable[[list[BankPayment]], bytes]) -> None:
+    payments = random_payments(Random(seed))
+    check_payments(payments, write(payments))
+
+
+def test_payment_whose_nominal_day_is_after_the_last_one_happens() -> None:
+    """The nominal day of Friday 14 May is Saturday 15 May."""
+    payments = [paid(day, time(8)) for day in ("2027-03-15", "2027-04-15", "2027-05-14")]
+    assert 'weekend = "before"' in check_payments(payments, csv_of_bank(payments))
+
+
+def test_payment_at_midnight_does_not_happen_again_at_the_end() -> None:
+    payments = [paid(day, time()) for day in ("2027-01-29", "2027-02-28", "2027-03-29")]
+    payments.append(paid("2027-04-28", time(8), "Other"))
+    assert "times = 3" in check_payments(payments, csv_of_bank(payments))
+
+
+def test_list_of_many_amounts_is_a_valid_scenario() -> None:
+    """A line of a scenario has at most 100 dots."""
+    payments = [
+        paid(f"2027-01-{1 + number % 28:02}", None)._replace(amount=Decimal(number) + Decimal("0.5"))
+        for number in range(150)
+    ]
+    check_payments(sorted(payments), csv_of_bank(sorted(payments)))
 
 
 WITHOUT_ACCOUNTS = [name for name in names() if not load(name).plan(START).accounts]
@@ -51,6 +89,12 @@ def test_an_exported_scenario_comes_back_with_the_same_payments(name: str, forma
     payments = read_statement(export(snapshot(name), format, pending=True).encode(), f"a.{format}")
     scenario = read(write_scenario(payments, title="a"))
     assert counted(scenario.plan().transactions) == counted(load(name).plan(START).transactions)
+
+
+def test_opening_balances_of_an_exported_clock_come_back() -> None:
+    opening = {"EUR": Decimal("-1000.1"), "GBP": Decimal(7), "USD": Decimal(0)}
+    exported = export(snapshot("two-currencies"), "ofx", opening=opening, pending=True)
+    assert read_statement(exported.encode(), "a.ofx").opening == {"EUR": Decimal("-1000.1"), "GBP": Decimal(7)}
 
 
 def test_blank_lines_of_an_exported_clock_are_ignored() -> None:
@@ -88,6 +132,51 @@ def test_jitter_of_irregular_payments_stays_within_the_scenario(gap: int, jitter
     )
     assert f"jitter_days = {jitter}\n" in text
     assert len(read(text).plan().transactions) == 4
+
+
+def test_irregular_payments_of_one_day_are_not_spread_over_many() -> None:
+    payments = [paid("2027-01-03", None)._replace(amount=-Decimal(number)) for number in range(1, 40)]
+    text = write_scenario(read_statement(csv_of_bank(payments), "a.csv"), title="a", summarise=True)
+    assert [item.at.date() for item in read(text).plan().transactions] == [date(2027, 1, 3)] * 39
+
+
+def test_anonymous_opening_balance_of_zero_is_zero() -> None:
+    payments = [Payment(date(2027, 1, 1), "Rent", Decimal(-1), "EUR")]
+    history = History(payments=payments, opening={"EUR": Decimal(0), "USD": Decimal("0.001")})
+    plan = read(write_scenario(history, title="a", anonymise=True)).plan()
+    assert plan.opening_balances == {"EUR": 0, "USD": Decimal("0.01")}
+
+
+# Clocks
+
+
+def members(clock: Snapshot) -> tuple[object, ...]:
+    """Return everything of a clock that its scenario has."""
+    items = [*clock.transactions, *clock.pending_transactions]
+    transfers = [*clock.transfers, *clock.pending_transfers]
+    return (
+        Counter(replace(item, id="") for item in items),
+        Counter(replace(item, id="") for item in transfers),
+        clock.opening_balances,
+        [replace(account, balance=account.opening_balance) for account in clock.accounts],
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_scenario_of_a_clock_has_each_of_its_items_once(seed: int) -> None:
+    clock = clock_of(random_plan(Random(seed)))
+    text = write_scenario(history_of_clock(clock), title="a")
+    again = clock_of(read("\n".join(text.splitlines())).plan())
+    assert members(again) == members(clock), text
+
+
+@pytest.mark.parametrize("start", ["2027-01-31T08:00:00Z", "2028-02-28T23:00:00Z", "2028-02-29T12:00:00.5Z"])
+def test_scenario_of_a_clock_can_have_items_at_both_of_its_ends(start: str) -> None:
+    begin = datetime.fromisoformat(start)
+    ends = [plans.expense("Fee", 1, "EUR", at) for at in (begin, timestamps.years_after(begin))]
+    history = history_of_clock(clock_of(Plan(frozen_time=begin, transactions=ends)))
+    for summarise in (False, True):
+        assert read(write_scenario(history, title="a", summarise=summarise)).plan().transactions == ends
 
 
 # Accounts

@@ -14,6 +14,8 @@ _OFX_HEADER: Final = (
 )
 _OFX_ACCOUNT_TYPES: Final = {"SAVINGS": "SAVINGS", "CREDIT_CARD": "CREDITLINE", "LOAN": "CREDITLINE"}
 """All other accounts are CHECKING."""
+OFX_OPENING: Final = "The balance before the first transaction"
+"""Describes the balance that a statement begins with. OFX itself has only closing balances."""
 _OFX_STATUS: Final = {"CODE": "0", "SEVERITY": "INFO"}
 _CAMT_DOCUMENT: Final = 'Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"'
 _MAX_CAMT_DECIMALS: Final = 5
@@ -64,7 +66,7 @@ def _ofx_statement(statement: Statement, number: int) -> dict[str, Any]:
         "BALLIST": {
             "BAL": {
                 "NAME": "Opening balance",
-                "DESC": "The balance before the first transaction",
+                "DESC": OFX_OPENING,
                 "BALTYPE": "DOLLAR",
                 "VALUE": plain_number(statement.opening, statement.currency),
                 "DTASOF": start,

@@ -1,7 +1,7 @@
 """The history of one or several accounts: payments, and transfers between the accounts."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
@@ -12,14 +12,10 @@ from tickover.api import plans
 from tickover.api.clocks import Snapshot, Transaction
 from tickover.api.fields import AccountType
 from tickover.api.plans import PlannedAccount
-from tickover.scenarios.statements.statement import Payment, clean_text
+from tickover.scenarios.statements.statement import Payment
 
 _MAX_TRANSFER_DAYS: Final = timedelta(days=3)
 """A bank books the two ends of a transfer on the same day, or a few days apart."""
-
-
-_MIN_PENDING: Final = timedelta(seconds=1)
-"""A payment that is authorized when it is booked is never pending, and scenarios have no fractions of a second."""
 
 
 class History(Struct, frozen=True, kw_only=True):
@@ -30,6 +26,8 @@ class History(Struct, frozen=True, kw_only=True):
     accounts: Sequence[PlannedAccount] = ()
     account_type: AccountType = "CHECKING"
     """The type of the account, if the history is that of a file."""
+    latest: datetime | None = None
+    """The last instant of the clock, if the history is that of a clock."""
 
     def since(self, first: date) -> "History":
         """Return the history from a day on. Opening balances include what was before."""
@@ -48,6 +46,7 @@ class History(Struct, frozen=True, kw_only=True):
             payments=[item for item in self.payments if item.day >= first],
             opening=opening,
             accounts=[replace(account, opening_balance=accounts[account.key]) for account in self.accounts],
+            latest=self.latest,
         )
 
 
@@ -57,7 +56,7 @@ def history_of_clock(clock: Snapshot) -> History:
     payments += [
         Payment(
             at=item.at,
-            name=clean_text(item.name),
+            name=item.name,
             amount=item.amount,
             currency=item.currency,
             account=item.from_,
@@ -72,19 +71,21 @@ def history_of_clock(clock: Snapshot) -> History:
         accounts=[
             plans.account(one.key, one.name, one.currency, one.type, one.opening_balance) for one in clock.accounts
         ],
+        latest=clock.max_time,
     )
 
 
 def _payment(item: Transaction) -> Payment:
-    name, category = clean_text(item.name), clean_text(item.category or "")
-    payment = Payment(item.at, name, item.signed_amount, item.currency, category, item.account or UNSET)
-    if item.authorized_at is None or item.at - item.authorized_at < _MIN_PENDING:
-        return payment
-    return replace(
-        payment,
-        authorized_at=item.authorized_at,
+    return Payment(
+        at=item.at,
+        name=item.name,
+        amount=item.signed_amount,
+        currency=item.currency,
+        category=item.category or "",
+        account=item.account or UNSET,
+        authorized_at=item.authorized_at or UNSET,
         authorized_amount=UNSET if item.authorized_amount is None else item.authorized_amount,
-        authorized_name=clean_text(item.authorized_name or "") or UNSET,
+        authorized_name=item.authorized_name or UNSET,
     )
 
 

@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from itertools import islice
+from itertools import islice, product
 from typing import Final
 
 from msgspec.structs import replace
 
 from tickover.api import timestamps
-from tickover.api.arguments import to_exact_decimal
+from tickover.api.arguments import add_exactly, to_exact_decimal
 from tickover.api.fields import CURRENCY, AccountType
 from tickover.api.limits import MAX_AMOUNT, MAX_OPENING_BALANCE
+from tickover.scenarios.statements.bank_formats import OFX_OPENING
 from tickover.scenarios.statements.history import History
 from tickover.scenarios.statements.statement import Payment, clean_text
 from tickover.scenarios.statements.table_formats import unescape_formulas
@@ -72,7 +73,7 @@ _SYMBOLS: Final = {"€": "EUR", "£": "GBP"}
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MAX_SPAN: Final = timedelta(days=9 * 365)
 _NUMBER: Final = re.compile(
-    r"[+-]?[0-9]{1,3}(?:[.,'’][0-9]{3}){0,5}(?:[.,][0-9]{1,4})?|[+-]?[0-9]{1,15}(?:[.,][0-9]{1,10})?"
+    r"[+-]?[0-9]{1,3}(?:[.,'’][0-9]{3}){0,5}(?:[.,][0-9]{1,4})?|[+-]?[0-9]{1,15}(?:[.,][0-9]{1,340})?"
 )
 _NUMERIC_DATE: Final = re.compile(r"([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4}|[0-9]{2})(?![0-9])")
 _NAMED_MONTH_DATE: Final = re.compile(r"([0-9]{1,2})[ -]([A-Za-z]{3})[a-z]*[ -]([0-9]{4}|[0-9]{2})(?![0-9])")
@@ -82,6 +83,10 @@ _OFX_ACCOUNT_TYPES: Final[Mapping[str, AccountType]] = {
     "CCACCTFROM": "CREDIT_CARD", "CREDITLINE": "CREDIT_CARD", "SAVINGS": "SAVINGS", "MONEYMRKT": "SAVINGS",
     "CD": "SAVINGS",
 }  # fmt: skip
+_OFX_OPENING: Final = re.compile(
+    rf"<CURDEF>([A-Z]{{3}})<|<DESC>{OFX_OPENING}</DESC><BALTYPE>DOLLAR</BALTYPE><VALUE>([^<]+)<"
+)
+_OFX_TIME: Final = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})(?:([0-9]{2})([0-9]{2})([0-9]{2})(\.[0-9]{1,6})?)?")
 _OFX_TAG: Final = re.compile(r"<(/?)([A-Z0-9.]{1,32})>([^<\r\n]*)")
 
 
@@ -98,7 +103,8 @@ def read_statement(
 ) -> History:
     """Return the payments of a CSV or OFX file. Raise StatementError if it can't be read.
 
-    If a CSV file has balances, the history has opening balances. `is_day_first` says whether 03/04/2027 is 3 April.
+    The history has opening balances if a CSV file has balances, or if an OFX file is an export of a clock.
+    `is_day_first` says whether 03/04/2027 is 3 April.
     """
     if len(content) > MAX_STATEMENT_BYTES:
         raise StatementError(f"{name}: the file must have at most {MAX_STATEMENT_BYTES:,} bytes; split it")
@@ -107,7 +113,7 @@ def read_statement(
         raise StatementError(f"{name}: the file is binary; export a CSV or OFX file")
     if "<OFX>" in text[:10_000].upper():
         found = list(islice(_read_ofx(text, name, currency), MAX_PAYMENTS + 1))
-        history = History(payments=found, account_type=_ofx_account_type(text))
+        history = History(payments=found, opening=_ofx_opening(text), account_type=_ofx_account_type(text))
     else:
         history = _read_csv(text, name, columns, currency, is_day_first)
     payments = sorted(history.payments, key=lambda payment: payment.day)
@@ -155,6 +161,18 @@ def _ofx_account_type(text: str) -> AccountType:
     return _OFX_ACCOUNT_TYPES.get(found[1] or found[2], "CHECKING") if found else "CHECKING"
 
 
+def _ofx_opening(text: str) -> dict[str, Decimal]:
+    """Return the opening balance of each currency. Only exports of clocks have them."""
+    opening: dict[str, Decimal] = {}
+    currency = ""
+    for code, value in _OFX_OPENING.findall(text):
+        currency = code or currency
+        balance = _parse_number(value)
+        if balance:
+            opening[currency] = add_exactly(opening.get(currency, Decimal(0)), balance)
+    return {code: amount for code, amount in opening.items() if _is_opening_balance(amount)}
+
+
 def _escape_cdata(text: str) -> str:
     """Replace CDATA sections by escaped text."""
     first, *others = text.split("<![CDATA[")
@@ -167,23 +185,29 @@ def _ofx_cells(fields: Mapping[str, str], currency: str) -> dict[str, str]:
     label, memo = clean_text(fields.get("NAME", "")), clean_text(fields.get("MEMO", ""))
     # NAME has at most 32 characters, so a longer name is in MEMO.
     is_truncated = len(memo) > 32 and memo.startswith(label)
-    digits = fields.get("DTPOSTED", "")[:14]
-    day = f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}"
     return {
         **dict.fromkeys(COLUMNS, ""),
-        "date": f"{day}T{digits[8:10]}:{digits[10:12]}:{digits[12:]}Z" if len(digits) == 14 else day,
+        "date": _ofx_date(fields.get("DTPOSTED", "")),
         "name": memo if is_truncated else label or memo,
         "amount": fields.get("TRNAMT", ""),
         "currency": currency,
     }
 
 
+def _ofx_date(text: str) -> str:
+    """Return a date, or a timestamp if it has a time, as a CSV file has them."""
+    found = _OFX_TIME.match(text)
+    if not found:
+        return text
+    year, month, day, hour, minute, second, fraction = found.groups("")
+    return f"{year}-{month}-{day}" + (f"T{hour}:{minute}:{second}{fraction}Z" if hour else "")
+
+
 def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str, is_day_first: bool | None) -> History:
     lines = text.splitlines()
     if len(lines) > MAX_LINES:
         raise StatementError(f"{name}: more than {MAX_LINES:,} lines; split the file")
-    delimiter = max(",;\t", key=text[:5000].count)
-    header_line, header, positions = _find_header(lines, delimiter, columns, name)
+    delimiter, header_line, header, positions = _find_header(lines, columns, name)
     currency = currency or _currency_of(header[(positions["amount"] or positions["debit"])[0]])
     reader = csv.reader(io.StringIO("\n".join(lines[header_line:])), delimiter=delimiter)
     try:
@@ -208,7 +232,10 @@ def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str, i
 
 def _cells(row: Sequence[str], positions: Mapping[str, Sequence[int]]) -> dict[str, str]:
     """Return the first cell of each column that isn't empty. Several columns can have a name."""
-    cells = {key: (row[index].strip() for index in found if index < len(row)) for key, found in positions.items()}
+    cells = {
+        key: (unescape_formulas(row[index].strip()) for index in found if index < len(row))
+        for key, found in positions.items()
+    }
     return {key: next(filter(None, found), "") for key, found in cells.items()}
 
 
@@ -220,30 +247,39 @@ def _opening_balances(payments: Sequence[Payment], balances: Sequence[Decimal | 
         for ordered in (pairs, pairs[::-1]):
             before = [after - amount for amount, after in ordered if after is not None]
             if len(before) == len(pairs) and before[1:] == [after for _, after in ordered[:-1]]:
-                if 0 < abs(before[0]) <= MAX_OPENING_BALANCE:
-                    with suppress(ValueError):
-                        opening[currency] = to_exact_decimal(before[0])
+                if _is_opening_balance(before[0]):
+                    opening[currency] = before[0]
                 break
     return opening
 
 
+def _is_opening_balance(balance: Decimal) -> bool:
+    """Return whether a clock can have it. Without one, it begins at 0."""
+    with suppress(ValueError):
+        return 0 < abs(to_exact_decimal(balance)) <= MAX_OPENING_BALANCE
+    return False
+
+
 def _find_header(
-    lines: Sequence[str], delimiter: str, columns: Mapping[str, str], name: str
-) -> tuple[int, list[str], dict[str, list[int]]]:
-    """Return the number of lines up to the header, its cells, and the positions of each kind of column.
+    lines: Sequence[str], columns: Mapping[str, str], name: str
+) -> tuple[str, int, list[str], dict[str, list[int]]]:
+    """Return the delimiter, the number of lines up to the header, its cells, and the positions of each kind of column.
 
     Banks put other lines before it. The positions are in the order of preference.
     """
     names = {**_HEADERS, **{key: (_plain_header(header),) for key, header in columns.items()}}
     if "name" in columns:
         names["payer"] = ()
-    candidates = [[cell.strip().strip('"').strip() for cell in line.split(delimiter)] for line in lines[:30]]
-    for number, header in enumerate(candidates, 1):
+    candidates = []
+    for (number, line), delimiter in product(enumerate(lines[:30], 1), ",;\t"):
+        header = [cell.strip().strip('"').strip() for cell in line.split(delimiter)]
         plain = list(map(_plain_header, header))
         found = {key: [plain.index(one) for one in names[key] if one in plain] for key in COLUMNS}
         if found["date"] and (found["amount"] or (found["debit"] and found["credit"])):
             _check_columns(found, header, columns, name)
-            return number, header, {key: found[key] if key == "name" else found[key][:1] for key in COLUMNS}
+            positions = {key: found[key] if key == "name" else found[key][:1] for key in COLUMNS}
+            return delimiter, number, header, positions
+        candidates.append(header)
     raise StatementError(
         f"{name}: no line has the headers of a date and an amount; name them with --columns date=HEADER,amount=HEADER, "
         "or with debit=HEADER,credit=HEADER for two columns; columns found: "
@@ -314,8 +350,8 @@ def _payment(
         raise ValueError(f"invalid currency {code[:30]!r}; use three letters, such as EUR")
     # In some files, the owner of the account is the payee of an income.
     label = (cells["payer"] if amount > 0 else "") or cells["name"]
-    name = unescape_formulas(clean_text(label))[:120]
-    category = unescape_formulas(clean_text(cells["category"]))[:80]
+    name = clean_text(label)[:120]
+    category = clean_text(cells["category"])[:80]
     return Payment(at, name or "Payment", amount, code, category)
 
 

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final, Literal
@@ -14,6 +14,7 @@ from tickover.api.arguments import Amount, add_exactly
 from tickover.api.clocks import Snapshot
 from tickover.api.fields import AccountType
 from tickover.api.plans import to_exact_balances
+from tickover.scenarios.timings import DEFAULT_TIME
 
 _DECIMALS: Final = {
     "BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "ISK": 0, "JPY": 0, "KMF": 0, "KRW": 0, "PYG": 0, "RWF": 0, "UGX": 0,
@@ -46,6 +47,10 @@ class Payment(Struct, frozen=True):
     @property
     def day(self) -> date:
         return self.at.date() if isinstance(self.at, datetime) else self.at
+
+    @property
+    def instant(self) -> datetime:
+        return self.at if isinstance(self.at, datetime) else datetime.combine(self.at, DEFAULT_TIME, UTC)
 
 
 class Entry(Payment, frozen=True, kw_only=True):

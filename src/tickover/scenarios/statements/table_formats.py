@@ -11,8 +11,8 @@ from tickover.api.plans import encode_json
 from tickover.scenarios.statements.statement import Statement, plain_number
 
 CSV_HEADER: Final = ("type", "id", "at", "name", "category", "amount", "currency", "balance", "pending")
-_FORMULA: Final = re.compile(r"""((?:^|;)["\s]*)([=+@\t\r-])""")
-_ESCAPED_FORMULA: Final = re.compile(r"""((?:^|;)["\s]*)'([=+@\t\r-])""")
+_FORMULA: Final = re.compile(r"""((?:^|;)["\s]*)('*[=+@\t\r-])""")
+_ESCAPED_FORMULA: Final = re.compile(r"""((?:^|;)["\s]*)'('*[=+@\t\r-])""")
 
 
 def write_csv(statements: Sequence[Statement]) -> str:
