@@ -104,7 +104,7 @@ class Program:
     def wait_for_banner(self) -> None:
         wait_until(lambda: self.output.count(LAST_BANNER_LINE) > self._banners or self.process.poll() is not None)
         assert self.process.poll() is None, self.output
-        self.url = re.findall(r"RPC +(http://\S+)/rpc", self.output)[-1]
+        self.url = re.findall(r"(?:RPC|Listens) +(http://\S+?)(?:/rpc)?\n", self.output)[-1]
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Send a signal, wait for the end, and return the exit code."""

@@ -24,6 +24,7 @@ TRANSACTION = {"at": "2027-01-31T09:00:00Z", "name": "Rent", "amount": 900, "cur
 CONTRIBUTION = {"at": "2027-01-31T09:00:00Z", "amount": 50}
 GOAL = {"name": "Bike", "targetAmount": 1000, "initialAmount": 100, "contributions": [CONTRIBUTION]}
 
+KEY_IS_A_HEADER = "is not a known parameter; send it as the HTTP header Idempotency-Key"
 OF_A_CLOCK = f"available: {', '.join(NewClock.__struct_encode_fields__)}"
 
 
@@ -45,6 +46,7 @@ def faults_of(kind: type[Params], params: Any) -> list[Fault]:
         ({"goals": [{"targetAmount": 1}]}, "goals[0].name", "required", "is required", UNSET),
         # The value of an unknown name may be a secret.
         ({"frozen_time": 1}, "frozen_time", "unknown", "is not a known parameter; did you mean frozenTime?", UNSET),
+        ({"idempotencyKey": "1"}, "idempotencyKey", "unknown", KEY_IS_A_HEADER, UNSET),
         ({"x" * 40: ""}, "x" * 40, "unknown", f"is not a known parameter; {OF_A_CLOCK}", UNSET),
         # A longer name gets no hint, because the search for it takes long.
         ({"x" * 41: ""}, "x" * 41, "unknown", "is not a known parameter", UNSET),

@@ -56,6 +56,7 @@ _BAD = [
     ("database_url", "postgre://ana:sesame@host/db"),
     ("database_url", "sqlite:///:memory:"),
     ("mail_url", "smtp://two\nlines"),
+    ("public_url", "https://clocks.example.com/#a"),
     ("public_url", "clocks.example.com"),
     ("public_url", "https://clocks.example.com/?a=1"),
     ("public_url", "https://clocks .example.com"),
@@ -197,3 +198,17 @@ def test_outbox_is_the_default_only_if_no_other_machine_reaches_the_server(
             read_settings(variables, {})
     for named in ("outbox:", "smtp://mail.example.com"):
         assert read_settings(variables | {"TICKOVER_MAIL_URL": named}, {}).mail_url == named
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("public_url", "https://ana:my-password@clocks.example.com"),
+        ("public_url", "https://clocks.example.com/?key=my-password"),
+        ("cors_origins", "https://app.example.com,https://ana:my-password@app.example.com"),
+    ],
+)
+def test_password_in_a_url_that_can_have_none_is_rejected_without_repeating_it(name: str, value: str) -> None:
+    with pytest.raises(SettingError, match=f"^TICKOVER_{name.upper()} must be ") as caught:
+        read_settings({f"TICKOVER_{name.upper()}": value}, {})
+    assert "my-password" not in str(caught.value)

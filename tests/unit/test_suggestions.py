@@ -6,7 +6,16 @@ from tickover.api.suggestions import MAX_LENGTH, closest_match
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("evry", "every"), ("every", "every"), ("EVERY", "every"), ("", None), ("xyz", None)]
+    ("name", "expected"),
+    [
+        ("evry", "every"),
+        ("every", "every"),
+        ("EVERY", "every"),
+        ("", None),
+        ("xyz", None),
+        ("unt", "until"),
+        ("u", None),
+    ],
 )
 def test_closest_match(name: str, expected: str | None) -> None:
     assert closest_match(name, ["from", "every", "until"]) == expected

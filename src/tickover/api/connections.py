@@ -1,5 +1,6 @@
 """Connections of a clock to programs that speak the protocol of a bank, on the wire."""
 
+from base64 import b64decode
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -46,6 +47,12 @@ class Connected(Result, frozen=True):
     public_token: Annotated[
         str | UnsetType, doc("For Plaid: the token that the program exchanges, once. Only this response has it.")
     ] = UNSET
+
+    @property
+    def simplefin_url(self) -> str:
+        """Where the setup token leads: the server's public URL, which may differ from the address of a client."""
+        claim_url = b64decode(self.setup_token or "").decode()
+        return claim_url.partition("/claim/")[0]
 
     def __repr__(self) -> str:
         """Omit the secret, because reprs end up in logs."""

@@ -7,12 +7,13 @@ from typing import Final
 
 MAX_LENGTH: Final = 40
 """Longer names are not misspellings, and comparing them is slow."""
+_MIN_START: Final = 3
 _MAX_COMPARED: Final = 5
 """Comparing texts in order is slow, so only those that share the most characters are compared."""
 
 
 def closest_match(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate that is most similar to `name` in any case, or None if none is similar."""
+    """Return the candidate that is most similar to `name` in any case, or begins with it, or None."""
     if len(name) > MAX_LENGTH:
         return None
     by_folded = {candidate.casefold(): candidate for candidate in candidates}
@@ -26,7 +27,9 @@ def closest_match(name: str, candidates: Iterable[str]) -> str | None:
     likely = nlargest(_MAX_COMPARED, by_folded, key=overlap)
     from difflib import get_close_matches  # noqa: PLC0415 - only mistakes need it
 
-    return next((by_folded[match] for match in get_close_matches(folded, likely, n=1)), None)
+    longer = [candidate for candidate in by_folded if candidate.startswith(folded)] if len(name) >= _MIN_START else []
+    matches = get_close_matches(folded, likely, n=1) or sorted(longer, key=len)
+    return by_folded[matches[0]] if matches else None
 
 
 def _parts(text: str) -> set[object]:

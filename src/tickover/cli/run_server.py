@@ -92,8 +92,10 @@ def stop_when_input_ends() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def banner(settings: Settings, url: str) -> str:
-    """Return the text that a started server prints."""
+def banner(settings: Settings, address: str) -> str:
+    """Return the text that a started server prints. `address` is what it listens on."""
+    url = settings.public_url or address
+    listens = "" if url == address else f"  Listens  {address}\n"
     to_outbox = settings.mail_url == OUTBOX
     mail = f"{url}/#/mailbox (stored in {settings.data_dir / 'outbox'}, not sent)" if to_outbox else "sent by SMTP"
     url_option = "" if url == DEFAULT_URL else f" --url {url}"
@@ -103,7 +105,7 @@ def banner(settings: Settings, url: str) -> str:
   Console  {url}/
   RPC      {url}/rpc
   Docs     {url}/docs
-  Data     {redact_url(settings.database_url)}
+{listens}  Data     {redact_url(settings.database_url)}
   Mail     {mail}
 
   Try      tickover login you@example.test{url_option}

@@ -6,7 +6,7 @@ from typing import Unpack
 
 from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.clocks import Balance, Event, Snapshot
-from tickover.api.connections import BankProtocol, Connected
+from tickover.api.connections import Connected
 from tickover.api.durations import Duration
 from tickover.api.errors import Rejection
 from tickover.api.expectations import CheckResult, Expectation
@@ -15,7 +15,7 @@ from tickover.api.reconciliation import Reconciliation
 from tickover.client import calls
 from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.books import Books
-from tickover.client.calls import Call, ClockChanges, FaultLike
+from tickover.client.calls import Call, ClockChanges, FaultLike, ProtocolLike
 from tickover.client.clocks import AdvanceResult, ClockState, ClockView, diff_snapshots
 from tickover.client.errors import BooksDiffer, ExpectationFailed, NothingLeft
 from tickover.client.session import Session
@@ -109,7 +109,7 @@ class AsyncClock(ClockView):
         await self._update(calls.update_clock(self.id, **changes))
 
     async def connect(
-        self, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[FaultLike] | None = None
+        self, protocol: ProtocolLike, *, institution: str | None = None, faults: Sequence[FaultLike] | None = None
     ) -> Connected:
         """Let a program that speaks the protocol of a bank read the clock. The token is shown only once."""
         return await self._session.send(calls.connect_clock(self.id, protocol, institution=institution, faults=faults))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import count
-from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack
+from typing import Any, Final, Generic, Literal, TypedDict, TypeVar, Unpack
 from uuid import uuid4
 
 from msgspec import Struct, to_builtins
@@ -50,6 +50,8 @@ ExpectationLike = Expectation | Mapping[str, Any]
 """An expectation, or its members as in JSON."""
 FaultLike = BankFault | Mapping[str, Any]
 """A fault of a bank, or its members as in JSON. Its times can be all that `InstantLike` allows."""
+
+ProtocolLike = BankProtocol | Literal["simplefin", "plaid"]
 
 _IDEMPOTENCY_KEY: Final = re.compile("[!-~]([ -~]{0,253}[!-~])?")
 _IDS: Final = count(1)
@@ -212,14 +214,14 @@ def delete_clock(id: str) -> Call[None]:
 
 
 def connect_clock(
-    id: str, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[FaultLike] | None = None
+    id: str, protocol: ProtocolLike, *, institution: str | None = None, faults: Sequence[FaultLike] | None = None
 ) -> Call[Connected]:
     """Let a program that speaks the protocol of a bank read a clock. The token in the result is shown only once."""
     converted = [
         {name: to_instant(value) if name in ("from", "until") else value for name, value in fault.items()}
         for fault in [fault if isinstance(fault, Mapping) else to_builtins(fault) for fault in faults or ()]
     ]
-    params = _without_none(id=id, protocol=protocol, institution=institution, faults=converted or None)
+    params = _without_none(id=id, protocol=protocol.upper(), institution=institution, faults=converted or None)
     return _call("connectTestClock", params, Connected, idempotent=False)
 
 

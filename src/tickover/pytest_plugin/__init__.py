@@ -72,9 +72,18 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the clocks of a failed test to its report."""
     report = yield
-    if report.failed and (server := item.config.stash.get(_SERVER, None)) and (clocks := server.describe_clocks()):
+    if (
+        report.failed
+        and (server := item.config.stash.get(_SERVER, None))
+        and (clocks := server.describe_clocks(_is_property(item)))
+    ):
         report.sections.append(("tickover", clocks))
     return report
+
+
+def _is_property(item: pytest.Item) -> bool:
+    """Return whether Hypothesis runs the test with many examples."""
+    return getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
 
 
 # Fixtures

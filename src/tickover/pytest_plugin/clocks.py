@@ -9,10 +9,9 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, InstantLike
-from tickover.api.connections import BankProtocol
 from tickover.api.plans import PlanParts
 from tickover.client import Clock, Delivery, Expectation, Plan, Reason, Rejection, Tickover
-from tickover.client.calls import FaultLike
+from tickover.client.calls import FaultLike, ProtocolLike
 from tickover.client.webhooks import Handler, new_secret
 from tickover.scenarios import Scenario, load
 
@@ -90,7 +89,7 @@ class BankFactory:
     def __call__(
         self,
         clock: Clock | Plan | Scenario | str | Path | None = None,
-        protocol: BankProtocol = "PLAID",
+        protocol: ProtocolLike = "PLAID",
         *,
         institution: str | None = None,
         faults: Sequence[FaultLike] | None = None,
@@ -98,7 +97,7 @@ class BankFactory:
         opened = clock if isinstance(clock, Clock) else self._create_clock(clock)
         connected = opened.connect(protocol, institution=institution, faults=faults)
         tokens = connected.public_token or "", connected.setup_token or ""
-        return Bank(opened, f"{self._url}/{protocol.lower()}", *tokens)
+        return Bank(opened, connected.simplefin_url or f"{self._url}/plaid", *tokens)
 
 
 class Webhooks:

@@ -99,24 +99,27 @@ class Server:
         """Forget the users of the previous test."""
         self._tokens.clear()
 
-    def describe_clocks(self) -> str:
-        """Return the clocks of all users signed in since the test began as text."""
+    def describe_clocks(self, is_property: bool = False) -> str:
+        """Return the clocks of all users signed in since the test began as text. Mark that of a falsifying example."""
         if not self._tokens:
             return ""
         if message := self._exit_message():
             return message
         # A user may have several tokens, so remove duplicates.
-        return "\n".join(dict.fromkeys(text for token in self._tokens for text in self._clocks_of(token)))
+        return "\n".join(dict.fromkeys(text for token in self._tokens for text in self._clocks_of(token, is_property)))
 
-    def _clocks_of(self, token: str) -> Iterator[str]:
+    def _clocks_of(self, token: str, is_property: bool) -> Iterator[str]:
         # Use a new client: the test may have closed its own, and the report needs a short timeout.
         with Tickover(self.url, token, timeout=_REPORT_SECONDS, retries=0) as client:
             try:
                 page = client.list_page(limit=_MAX_CLOCKS)
                 if page.next_cursor is not None:
                     yield "(older clocks are omitted)"
+                newest = page.clocks[0].id if page.clocks else ""
                 for clock in reversed(page.clocks):
-                    yield format_clock(client.get_clock(clock.id).snapshot)
+                    # Hypothesis runs the falsifying example last.
+                    mark = "The falsifying example:\n" if is_property and clock.id == newest else ""
+                    yield mark + format_clock(client.get_clock(clock.id).snapshot)
             except (ClientError, Rejection) as error:
                 yield f"(can't load the clocks: {error})"
 

@@ -107,7 +107,7 @@ def public_url(value: str) -> str:
     try:
         return http_url(value).geturl().rstrip("/") if value else ""
     except ValueError:
-        raise ValueError("must be a URL such as https://clocks.example.com") from None
+        raise ValueError("must be a URL such as https://clocks.example.com, without user, query and fragment") from None
 
 
 def secret_key(value: str) -> str:

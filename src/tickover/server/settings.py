@@ -203,7 +203,9 @@ def read_settings(environment: Mapping[str, str], flags: Mapping[str, str]) -> S
         try:
             chosen[setting.name] = setting.read(value)
         except ValueError as error:
-            suffix = "" if setting.may_hold_a_secret else f", not {value!r}"
+            # A URL may have a password even where none is allowed.
+            is_secret = setting.may_hold_a_secret or "@" in value or "?" in value
+            suffix = "" if is_secret else f", not {value!r}"
             raise SettingError(f"{setting.variable} {error}{suffix}.") from None
     chosen["database_url"] = chosen["database_url"] or f"sqlite:///{chosen['data_dir'] / 'tickover.db'}"
     settings = Settings(**chosen)

@@ -164,3 +164,19 @@ def test_shared_options_work_at_every_level(shell: Shell, clock: str) -> None:
     options = ["--url", f"{shell.url}/", "--json"]
     for arguments in ([*options, "clock", "show"], ["clock", *options, "show"], ["clock", "show", *options]):
         assert shell(*arguments, TICKOVER_URL="http://127.0.0.1:9").json["id"] == clock
+
+
+@pytest.mark.parametrize(
+    ("argument", "option"),
+    [("2027-03-01", "--to 2027-03-01"), ("2027-03-01 09:00", "--to '2027-03-01 09:00'"), ("1mo", "--by 1mo")],
+)
+def test_advance_names_the_option_of_a_time(shell: Shell, argument: str, option: str) -> None:
+    result = shell("clock", "advance", argument)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"tickover: Use {option}.\n")
+
+
+def test_beginning_of_a_scenario_is_completed_in_the_error(shell: Shell) -> None:
+    result = shell("clock", "create", "salary")
+    assert (result.code, result.out) == (4, "")
+    assert 'did you mean "salary-and-rent"?' in result.err

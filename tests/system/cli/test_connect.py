@@ -1,7 +1,11 @@
 """`tickover clock connect`, `connections` and `disconnect`."""
 
 from base64 import b64decode
+from pathlib import Path
 
+import pytest
+
+from tests.support.program import Program
 from tests.system.shells import Shell
 
 
@@ -31,3 +35,42 @@ def test_connections_are_listed_and_ended(shell: Shell) -> None:
     again = shell("clock", "disconnect", ids[0])
     assert (again.code, again.out) == (4, "")
     assert "CONNECTION" in again.err
+
+
+def test_setup_token_leads_to_the_public_url(tmp_path: Path) -> None:
+    public = "https://localhost/below"
+    with Program(tmp_path, TICKOVER_PUBLIC_URL=public) as program:
+        assert f"  Console  {public}/\n" in program.output
+        assert f"  Listens  {program.url}\n" in program.output
+        assert f"--url {public}\n" in program.output
+        shell = Shell(tmp_path / "config", program.url)
+        shell.variables["TICKOVER_TOKEN"] = program.sign_in("ana@example.test")
+        assert shell("clock", "create").code == 0
+        connected = shell("clock", "connect", "--simplefin")
+    assert b64decode(connected.out).startswith(f"{public}/simplefin/claim/".encode())
+    assert connected.err.endswith(f"and leads to {public}/simplefin.\n")
+
+
+def test_bank_fails_at_the_times_of_its_faults(shell: Shell) -> None:
+    assert shell("clock", "create", "--from", "2027-01-05").code == 0
+    command = ["clock", "connect", "--plaid", "--fault", "login-required", "--fault", "RATE_LIMITED=2027-02-01"]
+    connected = shell(*command, "--fault", "INSTITUTION_DOWN=2027-03-01..2027-03-02T12:00:00Z", "--json").json
+    assert connected["connection"]["faults"] == [
+        {"kind": "LOGIN_REQUIRED", "from": "2027-01-05T00:00:00Z"},
+        {"kind": "RATE_LIMITED", "from": "2027-02-01T00:00:00Z"},
+        {"kind": "INSTITUTION_DOWN", "from": "2027-03-01T00:00:00Z", "until": "2027-03-02T12:00:00Z"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("LOGIN=2027-01-01", "'LOGIN' isn't a failure of a bank. Use LOGIN_REQUIRED, "),
+        ("RATE_LIMITED=soon", "'soon' isn't a time."),
+        ("RATE_LIMITED=2027-01-01..later", "'later' isn't a time."),
+    ],
+)
+def test_invalid_fault_is_explained(shell: Shell, fault: str, message: str) -> None:
+    result = shell("clock", "connect", "--plaid", "--fault", fault)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err

@@ -73,7 +73,7 @@ def test_bank_has_the_settings_for_an_app(bank: BankFactory, clock: ClockFactory
     first, second = datetime(2027, 3, 3, tzinfo=UTC), datetime(2027, 3, 4, tzinfo=UTC)
     down = {"kind": "INSTITUTION_DOWN", "from": "2027-03-03"}
     limited = {"kind": "RATE_LIMITED", "from": first, "until": "2027-03-04"}
-    other = bank(clock(frozen_time=START), "SIMPLEFIN", faults=[down, limited])
+    other = bank(clock(frozen_time=START), "simplefin", faults=[down, limited])
     assert (other.url, other.public_token, bool(other.setup_token)) == (f"{client.url}/simplefin", "", True)
     [connection] = client.list_connections(other.clock.id)
     assert connection.faults == [BankFault("INSTITUTION_DOWN", first), BankFault("RATE_LIMITED", first, second)]

@@ -186,6 +186,29 @@ def test_expectations_fail_tests_with_a_marked_timeline(pytester: pytest.Pyteste
 
 
 @pytest.mark.usefixtures("_use_server_of_this_session")
+def test_clock_of_a_falsifying_example_is_marked(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        from hypothesis import given, settings, strategies
+        from tickover.client import expense, never_below
+
+        @settings(deadline=None, database=None, max_examples=30)
+        @given(strategies.integers(min_value=1, max_value=50))
+        def test_property(tickover_client, amount):
+            clock = tickover_client.create_clock(
+                frozen_time="2027-01-01", transactions=[expense("Rent", amount, "EUR", "2027-01-03")]
+            )
+            clock.check(never_below("EUR", -20))
+        """
+    )
+    result = pytester.runpytest_inprocess("-p", "no:hypothesispytest")
+    result.assert_outcomes(failed=1)
+    [mark] = [index for index, line in enumerate(result.outlines) if line == "The falsifying example:"]
+    assert result.outlines[mark + 1].startswith("clock_")
+    assert result.outlines[mark + 2].endswith("-21 EUR  Rent")
+
+
+@pytest.mark.usefixtures("_use_server_of_this_session")
 def test_marker_without_the_clock_fixture_fails(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

@@ -1,13 +1,15 @@
 """The commands of a clock as a bank: `tickover clock connect`, `connections`, `disconnect` and `reconcile`."""
 
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, TextIO, get_args
 
 import click
 
+from tickover.api.connections import BankFaultKind
 from tickover.api.limits import MAX_TOLERANCE_DAYS
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.options import ClientCommand, clock_argument, clock_option, parse_amount, time_option
+from tickover.cli.options import ClientCommand, clock_argument, clock_option, parse_amount, parse_time, time_option
 from tickover.cli.select_clock import selected_clock
 from tickover.cli.session import Session
 
@@ -19,9 +21,21 @@ _USES = {
         "Point your app's Plaid library at {url}/plaid, with any client ID and secret, and let it exchange this public "
         "token. It works once."
     ),
-    "SIMPLEFIN": "Paste this setup token into your app. It works once, and leads to {url}/simplefin.",
+    "SIMPLEFIN": "Paste this setup token into your app. It works once, and leads to {simplefin_url}.",
 }
+_KINDS: Final = get_args(BankFaultKind)
 _INPUTS: Final = {"observed.transactions": "FILE", "observed.balance": "--balance"}
+
+
+def _parse_fault(text: str) -> dict[str, Any]:
+    """Parse a kind of failure, and from when until when it lasts: `LOGIN_REQUIRED=2027-02-01..2027-02-03`."""
+    name, _, times = text.partition("=")
+    kind = name.upper().replace("-", "_")
+    if kind not in _KINDS:
+        raise click.BadParameter(f"'{name}' isn't a failure of a bank. Use {', '.join(_KINDS)}.")
+    start, _, end = times.partition("..")
+    parsed = {"from": start and parse_time(start), "until": end and parse_time(end)}
+    return {"kind": kind, **{name: time for name, time in parsed.items() if time}}
 
 
 @click.command(cls=ClientCommand)
@@ -29,7 +43,23 @@ _INPUTS: Final = {"observed.transactions": "FILE", "observed.balance": "--balanc
 @click.option("--plaid", is_flag=True, help="For an app that uses Plaid.")
 @click.option("--simplefin", is_flag=True, help="For an app that uses SimpleFIN.")
 @click.option("--institution", metavar="NAME", help="Name of the bank. [default: Tickover Bank]")
-def connect(session: Session, id: str | None, *, plaid: bool, simplefin: bool, institution: str | None) -> None:
+@click.option(
+    "--fault",
+    "faults",
+    type=_parse_fault,
+    multiple=True,
+    metavar="KIND[=FROM[..UNTIL]]",
+    help=f"Let the bank fail, by default from the clock's time on: {', '.join(_KINDS)}. Repeatable.",
+)
+def connect(
+    session: Session,
+    id: str | None,
+    *,
+    plaid: bool,
+    simplefin: bool,
+    institution: str | None,
+    faults: Sequence[dict[str, Any]],
+) -> None:
     """Let an app that uses Plaid or SimpleFIN read a clock as if it were a bank, and print the token for it.
 
     The app sees what has happened up to the clock's time. Advance the clock, and its next sync brings more.
@@ -39,15 +69,19 @@ def connect(session: Session, id: str | None, *, plaid: bool, simplefin: bool, i
     \b
     tickover clock connect --plaid
     tickover clock connect 5597fdf1 --simplefin --institution "First Bank"
+    tickover clock connect --plaid --fault LOGIN_REQUIRED=2027-02-01..2027-02-03
     """
     if plaid == simplefin:
         raise click.UsageError("Use either --plaid or --simplefin.")
     protocol: BankProtocol = "PLAID" if plaid else "SIMPLEFIN"
     with selected_clock(session, id) as (client, clock_id):
-        connected = client.connect_clock(clock_id, protocol, institution=institution)
+        now = client.get_clock(clock_id).frozen_time if faults else None
+        connected = client.connect_clock(
+            clock_id, protocol, institution=institution, faults=[{"from": now, **fault} for fault in faults]
+        )
         url = client.url
     session.output.write(connected, connected.public_token or connected.setup_token or "")
-    session.output.note(_USES[protocol].format(url=url))
+    session.output.note(_USES[protocol].format(url=url, simplefin_url=connected.simplefin_url))
 
 
 @click.command(cls=ClientCommand)

@@ -1,6 +1,8 @@
 """The commands `tickover clock create`, `show`, `advance`, `fork`, `rename`, `add` and `cancel`."""
 
+import shlex
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ from tickover.cli.options import (
     label_option,
     parse_amount,
     parse_duration,
+    parse_time,
     time_option,
 )
 from tickover.cli.select_clock import remember_clock, resolve_clock_id, selected_clock
@@ -118,7 +121,10 @@ def advance(session: Session, id: str | None, to: datetime | None, by: Duration 
     tickover clock advance --next
     """
     if sum((to is not None, by is not None, to_next)) != 1:
-        raise click.UsageError("Use exactly one of --to, --by and --next.")
+        option = _option_for(id) if id and not (to or by or to_next) else ""
+        raise click.UsageError(
+            f"Use {option} {shlex.quote(str(id))}." if option else "Use exactly one of --to, --by and --next."
+        )
     with selected_clock(session, id) as (client, clock_id):
         clock = client.get_clock(clock_id)
         duration = structs.asdict(by) if by else {}
@@ -129,6 +135,15 @@ def advance(session: Session, id: str | None, to: datetime | None, by: Duration 
         from tickover.cli.render.clock import render_clock
 
         session.output.draw(render_clock(clock.snapshot, session.output.width, session.now(), result=result))
+
+
+def _option_for(argument: str) -> str:
+    """Return the option of `advance` that takes this argument, or an empty string if it can be a clock."""
+    for option, parse in (("--to", parse_time), ("--by", parse_duration)):
+        with suppress(click.BadParameter):
+            parse(argument)
+            return option
+    return ""
 
 
 @click.command(cls=ClientCommand)

@@ -226,7 +226,7 @@ class Tools:
         """
         with self._client() as client:
             connected = client.connect_clock(id, protocol, institution=institution, faults=faults)
-            return {**_json(connected), "url": f"{client.url}/{protocol.lower()}"}
+            return {**_json(connected), "url": connected.simplefin_url or f"{client.url}/plaid"}
 
     def delete_clock(self, id: ClockId) -> Json:
         """Delete a clock permanently."""

@@ -188,6 +188,8 @@ class _Walk:
         return decoded
 
     def _hint(self, name: str, fields: Mapping[str, Any]) -> str:
+        if name == "idempotencyKey":
+            return "; send it as the HTTP header Idempotency-Key"
         if len(name) > MAX_LENGTH or self._hints_left == 0:
             return ""
         self._hints_left -= 1
