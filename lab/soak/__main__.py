@@ -4,21 +4,52 @@ A full run writes report.md in this folder. A run of some rows updates only thes
 """
 
 import os
+import platform
 import signal
+import stat
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 import click
 
+from lab.bench.machine import processor
 from lab.run_folder import open_run_folder
-from lab.soak import results
-from lab.soak.catalog import ROWS
+from lab.soak import (
+    bad_input,
+    bank_histories,
+    failover,
+    guessing,
+    hostility,
+    kills,
+    load_held,
+    power_loss,
+    races,
+    rolling_restart,
+)
+from lab.soak.faults import row as faults
+from lab.soak.linearizability import row as linearizability
 from lab.soak.report import write_report
-from lab.soak.rows import STORES, StoreName
+from lab.soak.rows import STORES, Row, StoreName
 from lab.soak.run import Soak
 from tests.support.repository import ROOT
 
 SOAK = ROOT / ".soak"
+ROWS: tuple[Row, ...] = (
+    load_held.ROW,
+    kills.ROW,
+    power_loss.ROW,
+    linearizability.ROW,
+    races.ROW,
+    faults.ROW,
+    bad_input.ROW,
+    guessing.ROW,
+    hostility.ROW,
+    failover.ROW,
+    rolling_restart.ROW,
+    bank_histories.ROW,
+)
+"""In the order in which they run."""
 
 
 def _interrupt(_number: int, _frame: object) -> NoReturn:
@@ -29,8 +60,16 @@ def _save(soak: Soak, is_quick: bool) -> None:
     file = (SOAK if is_quick else ROOT / "lab" / "soak") / "report.md"
     earlier = file.read_text("utf-8") if file.exists() else ""
     scale = "Quick run: counts are smaller than the targets." if is_quick else "Full counts."
-    file.write_text(write_report(ROWS, soak.results, f"{scale} {results.machine()}.", earlier), "utf-8")
+    machine = f"{os.cpu_count()} cores, {processor()}, {platform.system()} {platform.machine()}"
+    facts = f"{scale} {machine}, Python {platform.python_version()}."
+    file.write_text(write_report(ROWS, soak.results, facts, earlier), "utf-8")
     click.echo(f"\n{file.relative_to(ROOT)} was written.")
+
+
+def _folder_closed_to_others() -> Path | None:
+    """Return the first folder on the way to the project that only its owner may enter."""
+    folders = (SOAK, *SOAK.parents)
+    return next((folder for folder in folders if folder.exists() and not folder.stat().st_mode & stat.S_IXOTH), None)
 
 
 @click.command()
@@ -39,6 +78,11 @@ def _save(soak: Soak, is_quick: bool) -> None:
 @click.option("--store", type=click.Choice(STORES), multiple=True, help="Run only on this store.")
 def main(quick: bool, only: tuple[str, ...], store: tuple[StoreName, ...]) -> None:
     """Run Tickover's robustness targets, and report which are met."""
+    if os.geteuid() == 0 and "postgres" in (store or STORES) and (closed := _folder_closed_to_others()):
+        raise click.ClickException(
+            f"PostgreSQL runs as its own user, who can't enter {closed}. Use a clone in another folder, or run "
+            "`chmod o+x` on this one, or use --store sqlite (with make, STORE=sqlite)."
+        )
     os.chdir(ROOT)
     # asyncio handles Ctrl-C only with Python's own handler.
     signal.signal(signal.SIGTERM, _interrupt)

@@ -5,7 +5,7 @@ all.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -169,43 +169,24 @@ class KnownClock:
         self.target_day = None
 
 
-async def _do_nothing() -> None:
-    pass
-
-
 class ClockWriter:
     """Writes clocks, and compares them with the server's data after each failure.
 
-    `stored_times` returns the keys of all clocks in the database with their times in microseconds. `after_response`
-    runs after each response, before it is recorded.
+    `stored_times` returns the keys of all clocks in the database with their times in microseconds.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        token: str,
-        stored_times: Callable[[], Mapping[bytes, int]],
-        after_response: Callable[[], Awaitable[None]] = _do_nothing,
-    ) -> None:
+    def __init__(self, program: Program, token: str, stored_times: Callable[[], Mapping[bytes, int]]) -> None:
         self._program = program
         self._token = token
         self._stored_times = stored_times
-        self._after_response = after_response
         self._numbers = count()
         self.clocks: dict[str, KnownClock] = {}
-        self.touched: list[KnownClock] = []
         self._unconfirmed: dict[str, Json] = {}
         """Clocks by the name of their goal."""
         self.results = 0
         self.rejections = 0
         self.amends = True
         """Whether `write` amends clocks."""
-
-    def begin(self) -> list[KnownClock]:
-        """Reset the set of touched clocks, and return clocks that can still be advanced or amended."""
-        self.touched = []
-        self._unconfirmed = {}
-        return [known for known in self.clocks.values() if known.day < LAST_DAY or known.needs_amendment]
 
     async def write(self, connection: Connection, mine: list[KnownClock]) -> None:
         """Amend or advance the last of these clocks, or create one. Calls without a response are repeated later."""
@@ -219,7 +200,6 @@ class ClockWriter:
     async def _call(self, connection: Connection, method: str, params: Json, key: str = "") -> Json | None:
         connection.send(method, params, self._token, key)
         response = await connection.receive()
-        await self._after_response()
         if is_unavailable(response):
             self.rejections += 1
             await asyncio.sleep(PAUSE_SECONDS)
@@ -256,20 +236,19 @@ class ClockWriter:
 
     def _add(self, clock: Json) -> KnownClock:
         known = self.clocks[clock["id"]] = KnownClock(clock)
-        self.touched.append(known)
         return known
 
-    def check(self, clocks: Iterable[KnownClock] | None = None) -> None:
-        """Check these or the touched clocks, and all clocks that no response mentions."""
+    def check(self) -> None:
+        """Check all clocks, those that no response mentions included."""
         stored_times = {
             ids.write("clock", key): write(from_micros(instant)) for key, instant in self._stored_times().items()
         }
         assert self.clocks.keys() <= stored_times.keys()
         self._add_unconfirmed([id for id in stored_times if id not in self.clocks])
-        asked = list(self.touched if clocks is None else clocks)
-        for known in asked:
+        every = list(self.clocks.values())
+        for known in every:
             known.settle(stored_times[known.clock["id"]])
-        for known, clock in zip(asked, self._read([(known.clock["id"], known.day) for known in asked]), strict=True):
+        for known, clock in zip(every, self._read([(known.clock["id"], known.day) for known in every]), strict=True):
             known.accept(clock)
 
     def _add_unconfirmed(self, found: list[str]) -> None:

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.soak.load import Load
 from lab.soak.patroni import Node, PatroniCluster, patroni_version
 from lab.soak.rows import Context, Figure, Row, at_least, at_most
+from lab.soak.write_load import WriteLoad
 from tests.support.deploy import run_haproxy, servers_behind_proxy
 from tests.support.program import until
 from tests.support.replicas import Replicas
@@ -42,7 +42,7 @@ class Failovers:
         await asyncio.to_thread(self.cluster.wait_until_complete)
         old = self.cluster.primary
         others = [node for node in self.cluster.nodes if node is not old]
-        load = await asyncio.to_thread(Load, self._replicas, _PAUSE_SECONDS, False)
+        load = await asyncio.to_thread(WriteLoad, self._replicas, _PAUSE_SECONDS, False)
         load.proxy_url = self._url
         async with load.of(_WRITERS, _VISITORS):
             await load.succeed(_CALLS)

@@ -1,71 +1,60 @@
-"""Writes report.md: one table of all rows, and the figures of each."""
+"""Writes report.md: one table with a line for each row of the soak."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
 
-from lab.soak.results import Result
 from lab.soak.rows import STORES, Figure, Row, StoreName
 
-_STORE_TITLES: dict[StoreName, str] = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
-_MET = {True: "met", False: "**not met**", None: ""}
+STORE_TITLES: dict[StoreName, str] = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
+_LINE = re.compile(r"^\| (R\d+) \|.*\| (.*) \| (.*) \| (.*) \|$", re.MULTILINE)
+_NO_RESULT = "not run"
+
+State = Literal["finished", "failed", "interrupted", "not run"]
+
+
+class Result(NamedTuple):
+    """The figures of one row on one store."""
+
+    row: str
+    store: StoreName
+    state: State
+    figures: Sequence[Figure]
+    note: str = ""
+    """The reason of a state other than finished."""
+    minutes: float = 0.0
+
+    @property
+    def is_met(self) -> bool:
+        return self.state == "finished" and all(figure.met is not False for figure in self.figures)
+
+    @property
+    def verdict(self) -> str:
+        return ("met" if self.is_met else "not met") if self.state == "finished" else self.state
 
 
 def write_report(rows: Sequence[Row], results: Sequence[Result], facts: str, earlier: str = "") -> str:
-    """Return the report. Rows without a result keep their sections of the earlier report."""
-    sections = {part.partition("\n")[0]: part.strip() for part in re.split(r"^(?=##)", earlier, flags=re.MULTILINE)} | {
-        _heading(result.row, result.store): "\n".join(_section(result)) for result in results
+    """Return the report. Rows and stores without a result keep their cells of the earlier report."""
+    cells = {
+        (found[1], store): found[2 + number] for found in _LINE.finditer(earlier) for number, store in enumerate(STORES)
     }
-    lines = ["# Soak report", "", facts, "", *_overview(rows, sections)]
+    dates = {found[1]: found[4] for found in _LINE.finditer(earlier)}
+    for result in results:
+        cells[result.row, result.store] = result.verdict
+        dates[result.row] = time.strftime("%Y-%m-%d", time.gmtime())
+    lines = ["# Soak report", "", facts, ""]
+    lines.append(f"| Row | What | Target | {' | '.join(STORE_TITLES[store] for store in STORES)} | Date |")
+    lines.append("|---|---|---|---|---|---|")
     for row in rows:
-        lines += ["", f"## {row.name}: {row.title}", "", f"Target: {row.target}."]
-        for store in row.stores:
-            if section := sections.get(_heading(row.name, store)):
-                lines += ["", section]
+        states = [cells.get((row.name, store), _NO_RESULT) if store in row.stores else "–" for store in STORES]
+        lines.append(f"| {row.name} | {row.title} | {row.target} | {' | '.join(states)} | {dates.get(row.name, '')} |")
     return "\n".join(lines) + "\n"
-
-
-def _heading(row: str, store: StoreName) -> str:
-    return f"### {row} on {_STORE_TITLES[store]}"
-
-
-def _overview(rows: Sequence[Row], sections: Mapping[str, str]) -> Iterator[str]:
-    yield f"| | | {' | '.join(_STORE_TITLES[store] for store in STORES)} |"
-    yield f"|---|---|{'---|' * len(STORES)}"
-    for row in rows:
-        states = [_state(row, store, sections.get(_heading(row.name, store))) for store in STORES]
-        yield f"| {row.name} | {row.title} | {' | '.join(states)} |"
-
-
-def _state(row: Row, store: StoreName, section: str | None) -> str:
-    if store not in row.stores:
-        return "–"
-    return section.splitlines()[2].partition(":")[0] if section else "not run"
-
-
-def _section(result: Result) -> Iterator[str]:
-    yield _heading(result.row, result.store)
-    yield ""
-    state = _MET[result.is_met] if result.state == "finished" else f"**{result.state}**"
-    yield f"{state}: {result.minutes:.1f} minutes, {result.state} at {result.finished_at}."
-    if result.note:
-        yield ""
-        yield f"> {result.note}"
-    if result.figures:
-        yield ""
-        yield "| figure | value | target | |"
-        yield "|---|---|---|---|"
-        yield from map(_line, result.figures)
-
-
-def _line(figure: Figure) -> str:
-    cells = (figure.name, figure.value, figure.target, _MET[figure.met])
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def terminal_lines(result: Result) -> Iterator[str]:
     """Yield the lines that the terminal shows after a row."""
-    state = ("met" if result.is_met else "NOT MET") if result.state == "finished" else result.state.upper()
-    yield f"{result.row} {_STORE_TITLES[result.store]}: {state} ({result.minutes:.1f} min)"
+    yield f"{result.row} {STORE_TITLES[result.store]}: {result.verdict.upper()} ({result.minutes:.1f} min)"
     for figure in result.figures:
         target = f" ({figure.target})" if figure.target else ""
         yield f"  {'! ' if figure.met is False else '  '}{figure.name}: {figure.value}{target}"

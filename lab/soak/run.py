@@ -11,9 +11,7 @@ from typing import TextIO
 import pytest
 
 from lab.progress import Progress
-from lab.soak import results
-from lab.soak.report import terminal_lines
-from lab.soak.results import Result, State
+from lab.soak.report import Result, State, terminal_lines
 from lab.soak.rows import Context, Figure, Row, StoreName
 
 _DEADLINE_FACTOR = 2
@@ -73,7 +71,7 @@ class Soak:
             raise
         finally:
             minutes = (time.monotonic() - started) / 60
-            self._add(Result(row.name, store, state, figures, note, minutes, results.timestamp()), folder)
+            self._add(Result(row.name, store, state, figures, note, minutes), folder)
         self.progress.show_step(part, part, 1)
 
     def _add(self, result: Result, folder: Path) -> None:

@@ -53,8 +53,7 @@ def test_soak_runs_rows_and_reports(tmp_path: Path) -> None:
     soak.run()
     assert [(result.state, result.is_met) for result in soak.results] == [("failed", False), ("finished", True)]
     report = write_report(rows, soak.results, "2 cores.")
-    assert "a write was lost" in report
-    assert "| R1 | a row | met | – |" in report
+    assert [line.split(" | ")[3:5] for line in report.splitlines()[-2:]] == [["failed", "–"], ["met", "–"]]
     # A later run of some rows replaces only these.
     later = write_report(rows, soak.results[1:], "2 cores.", report)
     assert later == report

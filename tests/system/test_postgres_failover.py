@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from lab.soak.load import Load
+from lab.soak.write_load import WriteLoad
 from tests.support.postgres import PostgresServer, synchronous_standby
 from tests.support.program import SHORT_TIMEOUTS, wait_until
 from tests.support.proxy import Proxy
@@ -39,7 +39,7 @@ async def test_standby_returns_and_then_replaces_the_unreachable_primary(
             tmp_path, own_postgres, 2, _leading_to(proxy.port, standby.port), script=SHORT_TIMEOUTS, **limit
         ) as replicas,
     ):
-        load = Load(replicas, _PAUSE_SECONDS)
+        load = WriteLoad(replicas, _PAUSE_SECONDS)
         # A replica without calls must reconnect too.
         idle = load.running.pop()
         async with load.of(8, 2):

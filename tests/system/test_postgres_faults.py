@@ -11,7 +11,7 @@ import asyncpg
 
 from lab.soak.clock_writer import is_unavailable
 from lab.soak.connections import open_connections
-from lab.soak.load import Load
+from lab.soak.write_load import WriteLoad
 from tests.support.postgres import PostgresServer
 from tests.support.program import SHORT_TIMEOUTS, until
 from tests.support.proxy import Proxy
@@ -46,7 +46,7 @@ async def test_faults_under_load_lose_no_confirmed_write(tmp_path: Path, own_pos
         Proxy(own_postgres.port) as proxy,
         Replicas(tmp_path, own_postgres, 1, proxy.url_of, script=SHORT_TIMEOUTS, **limit) as replicas,
     ):
-        load = Load(replicas, _PAUSE_SECONDS)
+        load = WriteLoad(replicas, _PAUSE_SECONDS)
         faults = (
             partial(_crash, own_postgres),
             partial(_silence, proxy),
@@ -62,28 +62,28 @@ async def test_faults_under_load_lose_no_confirmed_write(tmp_path: Path, own_pos
             await load.succeed(20)
 
 
-async def _crash(postgres: PostgresServer, load: Load) -> None:
+async def _crash(postgres: PostgresServer, load: WriteLoad) -> None:
     postgres.stop("immediate")
     await load.be_rejected(20)
     await load.until_readiness_is(503)
     await asyncio.to_thread(postgres.start)
 
 
-async def _silence(proxy: Proxy, load: Load) -> None:
+async def _silence(proxy: Proxy, load: WriteLoad) -> None:
     proxy.hold()
     await load.until_readiness_is(503)
     await load.be_rejected(_WRITERS)
     proxy.release()
 
 
-async def _make_read_only(postgres: PostgresServer, load: Load) -> None:
+async def _make_read_only(postgres: PostgresServer, load: WriteLoad) -> None:
     postgres.configure(default_transaction_read_only="on")
     await load.be_rejected(20)
     await load.until_readiness_is(503)
     postgres.configure(default_transaction_read_only="off")
 
 
-async def _end_sessions(replicas: Replicas, load: Load) -> None:
+async def _end_sessions(replicas: Replicas, load: WriteLoad) -> None:
     """Between calls, and while calls wait for a lock."""
     async with _superuser(replicas) as session:
         await session.execute(_END_SESSIONS)
@@ -96,7 +96,7 @@ async def _end_sessions(replicas: Replicas, load: Load) -> None:
         await until(lambda: load.writer.rejections > rejections)
 
 
-async def _occupy_all_connections(replicas: Replicas, load: Load) -> None:
+async def _occupy_all_connections(replicas: Replicas, load: WriteLoad) -> None:
     # Calls that may wait for a lock, such as amendments, leave a connection to other calls.
     load.writer.amends = False
     async with _superuser(replicas) as session, session.transaction():

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
 from lab.soak.faults.deployment import Deployment
-from lab.soak.load import Load
 from lab.soak.mixed_requests import http_request
+from lab.soak.write_load import WriteLoad
 
 _CLIENTS = 300
 _RESETS = 1000
@@ -43,13 +43,13 @@ def _send(connections: list[socket.socket], content: bytes) -> None:
             connection.send(content)
 
 
-async def half_heads(deployment: Deployment, load: Load) -> None:
+async def half_heads(deployment: Deployment, load: WriteLoad) -> None:
     async with _connections(deployment, _CLIENTS) as connections:
         _send(connections, b"POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-")
         await load.succeed(_MANY)
 
 
-async def slow_bodies(deployment: Deployment, load: Load) -> None:
+async def slow_bodies(deployment: Deployment, load: WriteLoad) -> None:
     """One byte at a time."""
     async with _connections(deployment, _CLIENTS) as connections:
         _send(connections, b"POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n")
@@ -58,7 +58,7 @@ async def slow_bodies(deployment: Deployment, load: Load) -> None:
             await load.succeed(_MANY // 10)
 
 
-async def unread_responses(deployment: Deployment, load: Load) -> None:
+async def unread_responses(deployment: Deployment, load: WriteLoad) -> None:
     call = b'{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}'
     request = http_request(b"[" + b",".join([call] * 50) + b"]")
     async with _connections(deployment, _CLIENTS) as connections:
@@ -66,12 +66,12 @@ async def unread_responses(deployment: Deployment, load: Load) -> None:
         await load.succeed(_MANY)
 
 
-async def idle_connections(deployment: Deployment, load: Load) -> None:
+async def idle_connections(deployment: Deployment, load: WriteLoad) -> None:
     async with _connections(deployment, 2000):
         await load.succeed(_MANY)
 
 
-async def reset_connections(deployment: Deployment, load: Load) -> None:
+async def reset_connections(deployment: Deployment, load: WriteLoad) -> None:
     """Requests whose connections are reset before the response."""
     request = http_request(b'{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}')
     for _ in range(_RESETS // 50):
@@ -82,7 +82,7 @@ async def reset_connections(deployment: Deployment, load: Load) -> None:
     await load.succeed(_MANY)
 
 
-async def garbage(deployment: Deployment, load: Load) -> None:
+async def garbage(deployment: Deployment, load: WriteLoad) -> None:
     async with _connections(deployment, _CLIENTS) as connections:
         _send(connections, bytes(range(256)) * 8)
         await load.succeed(_MANY)

@@ -4,11 +4,9 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
-
-import apsw
 
 from lab.soak.rows import Context
+from lab.soak.sqlite_server import SqliteServer
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program
 from tests.support.proxy import Proxy
@@ -17,42 +15,6 @@ from tests.support.replicas import Replicas
 _DISK_SIZE = "256m"
 _CONNECTIONS = 4
 _SETTINGS = {"TICKOVER_MAX_CLOCKS_PER_USER": "0", "TICKOVER_KEEP_ALIVE_SECONDS": "75"}
-
-
-class SqliteServer:
-    """One program on SQLite, with the interface of `Replicas`."""
-
-    def __init__(self, program: Program) -> None:
-        self.programs = [program]
-        self._file = Path(program.environment["TICKOVER_DATABASE_URL"].removeprefix("sqlite:///"))
-
-    def connect(self) -> apsw.Connection:
-        return apsw.Connection(str(self._file))
-
-    def sessions(self, _condition: str = "true") -> list[str]:
-        return []
-
-    def ask(self, sql: str) -> list[str]:
-        """Return rows as lines with columns separated by |. Bytes are in hexadecimal."""
-        database = self.connect()
-        try:
-            database.create_scalar_function("encode", _encode, 2)
-            return ["|".join(map(_as_text, row)) for row in database.execute(sql)]
-        finally:
-            database.close()
-
-    def stop(self) -> None:
-        self.programs[0].stop()
-
-
-def _encode(*arguments: Any) -> str:
-    """The function of PostgreSQL that Load uses for digests."""
-    content, _format = arguments
-    return bytes(content).hex()
-
-
-def _as_text(value: Any) -> str:
-    return value.hex() if isinstance(value, bytes) else str(value)
 
 
 class Deployment:

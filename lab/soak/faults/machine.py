@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from lab.soak.faults.deployment import Deployment
-from lab.soak.load import Load
+from lab.soak.write_load import WriteLoad
 from tests.support.debian_packages import require
 
 _FROZEN_SECONDS = 2.0
@@ -15,20 +15,20 @@ _SPARE_FILES = 3
 _FAKETIME = Path("/usr/lib")
 
 
-async def send_sighup(deployment: Deployment, load: Load) -> None:
+async def send_sighup(deployment: Deployment, load: WriteLoad) -> None:
     for _ in range(5):
         deployment.program.process.send_signal(signal.SIGHUP)
         await load.succeed(5)
 
 
-async def pause(deployment: Deployment, _load: Load) -> None:
+async def pause(deployment: Deployment, _load: WriteLoad) -> None:
     """Stop the process for a while. Waiting callers get their responses later."""
     deployment.program.process.send_signal(signal.SIGSTOP)
     await asyncio.sleep(_FROZEN_SECONDS)
     deployment.program.process.send_signal(signal.SIGCONT)
 
 
-async def _end_and_start(number: int, deployment: Deployment, _load: Load) -> None:
+async def _end_and_start(number: int, deployment: Deployment, _load: WriteLoad) -> None:
     assert await asyncio.to_thread(deployment.program.stop, number) == (-number if number == signal.SIGKILL else 0)
     await asyncio.to_thread(deployment.program.start)
 
@@ -38,7 +38,7 @@ interrupt = partial(_end_and_start, signal.SIGINT)
 kill = partial(_end_and_start, signal.SIGKILL)
 
 
-async def no_file_descriptors(deployment: Deployment, load: Load) -> None:
+async def no_file_descriptors(deployment: Deployment, load: WriteLoad) -> None:
     """Leave only a few file descriptors, and use them up with connections."""
     process = deployment.program.process.pid
     before = resource.prlimit(process, resource.RLIMIT_NOFILE)
@@ -59,7 +59,7 @@ def _open_files(process: int) -> int:
     return len(list(Path(f"/proc/{process}/fd").iterdir()))
 
 
-async def unusable_outbox(deployment: Deployment, load: Load) -> None:
+async def unusable_outbox(deployment: Deployment, load: WriteLoad) -> None:
     """A file is where the folder of emails was. No sign-in email can be stored."""
     outbox = deployment.program.data / "outbox"
     kept = outbox.with_name("kept")
@@ -75,7 +75,7 @@ async def unusable_outbox(deployment: Deployment, load: Load) -> None:
         kept.rename(outbox)
 
 
-async def _set_clock(offset: str, deployment: Deployment, load: Load) -> None:
+async def _set_clock(offset: str, deployment: Deployment, load: WriteLoad) -> None:
     """Run the program with a wall clock that differs. libfaketime reads the offset from a file."""
     file = deployment.program.folder / "faketime"
     file.write_text("+0")

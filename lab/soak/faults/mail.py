@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 
 from lab.soak.faults.deployment import Deployment
-from lab.soak.load import Load
+from lab.soak.write_load import WriteLoad
 from tests.support.mail_servers import MailServer, Misbehaviour, Silence, hang_up, mail_server, reply_with
 from tests.support.ports import reusable_port
 from tests.support.program import code_params, verify_params
@@ -45,7 +45,7 @@ async def _sign_in(deployment: Deployment, server: MailServer) -> None:
     assert "result" in response, response
 
 
-async def _misbehave(command: str, how: Misbehaviour, deployment: Deployment, load: Load) -> None:
+async def _misbehave(command: str, how: Misbehaviour, deployment: Deployment, load: WriteLoad) -> None:
     async with _smtp(deployment) as server:
         await _sign_in(deployment, server)
         server.instead[command] = how
@@ -62,7 +62,7 @@ hangs_up = partial(_misbehave, "DATA", hang_up)
 hangs_up_after_the_email = partial(_misbehave, MailServer.END_OF_DATA, hang_up)
 
 
-async def is_silent(deployment: Deployment, load: Load) -> None:
+async def is_silent(deployment: Deployment, load: WriteLoad) -> None:
     """The mail server accepts connections and says nothing. Other calls don't wait for it."""
     async with _smtp(deployment) as server:
         silence = server.instead["connect"] = Silence()
@@ -74,7 +74,7 @@ async def is_silent(deployment: Deployment, load: Load) -> None:
         await _sign_in(deployment, server)
 
 
-async def is_down(deployment: Deployment, load: Load) -> None:
+async def is_down(deployment: Deployment, load: WriteLoad) -> None:
     """Nobody listens at the port of the mail server."""
     url = f"smtp://127.0.0.1:{reusable_port()}"
     restarted = deployment.restarted_with(TICKOVER_MAIL_URL=url, TICKOVER_MAIL_FROM="tickover@example.test")

@@ -11,7 +11,7 @@ import asyncpg
 
 from lab.processes import children_of
 from lab.soak.faults.deployment import Deployment
-from lab.soak.load import Load
+from lab.soak.write_load import WriteLoad
 from tests.support.postgres import synchronous_standby
 from tests.support.program import until
 from tests.support.proxy import Cut, Proxy
@@ -34,19 +34,19 @@ async def _superuser(deployment: Deployment) -> AsyncIterator[asyncpg.Connection
         await session.close()
 
 
-async def crash(deployment: Deployment, load: Load) -> None:
+async def crash(deployment: Deployment, load: WriteLoad) -> None:
     deployment.postgres.stop("immediate")
     await load.be_rejected(_REJECTIONS)
     await asyncio.to_thread(deployment.postgres.start)
 
 
-async def restart(deployment: Deployment, load: Load) -> None:
+async def restart(deployment: Deployment, load: WriteLoad) -> None:
     await asyncio.to_thread(deployment.postgres.stop, "fast")
     await load.be_rejected(_REJECTIONS)
     await asyncio.to_thread(deployment.postgres.start)
 
 
-async def freeze(deployment: Deployment, load: Load) -> None:
+async def freeze(deployment: Deployment, load: WriteLoad) -> None:
     """Stop all processes of the database, as a paused virtual machine does."""
     first = int((deployment.postgres.data / "postmaster.pid").read_text().splitlines()[0])
     processes = [first, *children_of(first)]
@@ -65,27 +65,27 @@ def _signal_all(processes: list[int], number: int) -> None:
             continue
 
 
-async def terminate_sessions(deployment: Deployment, load: Load) -> None:
+async def terminate_sessions(deployment: Deployment, load: WriteLoad) -> None:
     async with _superuser(deployment) as session:
         for _ in range(_REPETITIONS):
             await load.succeed(5)
             await session.execute(_TERMINATE)
 
 
-async def cancel_statements(deployment: Deployment, load: Load) -> None:
+async def cancel_statements(deployment: Deployment, load: WriteLoad) -> None:
     async with _superuser(deployment) as session:
         for _ in range(_REPETITIONS):
             await load.succeed(5)
             await until(lambda: session.fetch(_CANCEL))
 
 
-async def lock_table(deployment: Deployment, load: Load) -> None:
+async def lock_table(deployment: Deployment, load: WriteLoad) -> None:
     async with _superuser(deployment) as session, session.transaction():
         await session.execute(_LOCK)
         await load.be_rejected(_REJECTIONS)
 
 
-async def silence(deployment: Deployment, load: Load) -> None:
+async def silence(deployment: Deployment, load: WriteLoad) -> None:
     assert deployment.proxy is not None
     deployment.proxy.hold()
     try:
@@ -94,19 +94,19 @@ async def silence(deployment: Deployment, load: Load) -> None:
         deployment.proxy.release()
 
 
-async def cut_before_statements(deployment: Deployment, load: Load) -> None:
+async def cut_before_statements(deployment: Deployment, load: WriteLoad) -> None:
     await _cut(deployment, load, "before")
 
 
-async def cut_after_commits(deployment: Deployment, load: Load) -> None:
+async def cut_after_commits(deployment: Deployment, load: WriteLoad) -> None:
     await _cut(deployment, load, "after")
 
 
-async def silence_after_commits(deployment: Deployment, load: Load) -> None:
+async def silence_after_commits(deployment: Deployment, load: WriteLoad) -> None:
     await _cut(deployment, load, "silent")
 
 
-async def _cut(deployment: Deployment, load: Load, how: Cut) -> None:
+async def _cut(deployment: Deployment, load: WriteLoad, how: Cut) -> None:
     proxy = deployment.proxy
     assert proxy is not None
     for number in range(proxy.cuts + 1, proxy.cuts + 1 + _REPETITIONS):
@@ -119,7 +119,7 @@ def _has_cut(proxy: Proxy, number: int) -> bool:
     return proxy.cuts >= number
 
 
-async def read_only(deployment: Deployment, load: Load) -> None:
+async def read_only(deployment: Deployment, load: WriteLoad) -> None:
     deployment.postgres.configure(default_transaction_read_only="on")
     try:
         await load.be_rejected(_REJECTIONS)
@@ -127,7 +127,7 @@ async def read_only(deployment: Deployment, load: Load) -> None:
         deployment.postgres.configure(default_transaction_read_only="off")
 
 
-async def lose_standby(deployment: Deployment, load: Load) -> None:
+async def lose_standby(deployment: Deployment, load: WriteLoad) -> None:
     """Commits that no standby confirms must not be confirmed to callers."""
     with synchronous_standby(deployment.postgres, "returning") as standby:
         await load.succeed(20)
@@ -137,16 +137,16 @@ async def lose_standby(deployment: Deployment, load: Load) -> None:
         await load.succeed(20)
 
 
-async def no_connections_left(deployment: Deployment, load: Load) -> None:
+async def no_connections_left(deployment: Deployment, load: WriteLoad) -> None:
     await _reject_connections(deployment, load, "connection limit 0", "connection limit -1")
 
 
-async def changed_password(deployment: Deployment, load: Load) -> None:
+async def changed_password(deployment: Deployment, load: WriteLoad) -> None:
     right = f"password '{deployment.postgres.password}'"
     await _reject_connections(deployment, load, "password 'changed'", right)
 
 
-async def _reject_connections(deployment: Deployment, load: Load, wrong: str, right: str) -> None:
+async def _reject_connections(deployment: Deployment, load: WriteLoad, wrong: str, right: str) -> None:
     async with _superuser(deployment) as session:
         await session.execute(f"alter role tickover {wrong}")
         try:

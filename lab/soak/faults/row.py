@@ -8,8 +8,8 @@ from typing import NamedTuple
 from lab.soak.clock_writer import PAUSE_SECONDS
 from lab.soak.faults import clients, machine, mail, postgres, sqlite
 from lab.soak.faults.deployment import Deployment, deploy
-from lab.soak.load import Load
 from lab.soak.rows import STORES, Context, Figure, Row, StoreName, at_least, at_most
+from lab.soak.write_load import WriteLoad
 
 _WRITERS = 8
 _VISITORS = 2
@@ -21,7 +21,7 @@ class Fault(NamedTuple):
     """Something that goes wrong. The function returns when it is right again."""
 
     name: str
-    inject: Callable[[Deployment, Load], Awaitable[None]]
+    inject: Callable[[Deployment, WriteLoad], Awaitable[None]]
     stores: tuple[StoreName, ...] = STORES
     visitors: int = _VISITORS
     """Callers that sign in by email. None of them if the fault keeps them from it."""
@@ -99,7 +99,7 @@ def _first_cause(failure: BaseException) -> BaseException:
 
 async def _withstand(fault: Fault, deployment: Deployment) -> float:
     """Return the seconds from the end of the fault until the server is ready and callers succeed."""
-    load = await asyncio.to_thread(Load, deployment.servers, PAUSE_SECONDS, False)
+    load = await asyncio.to_thread(WriteLoad, deployment.servers, PAUSE_SECONDS, False)
     async with load.of(_WRITERS, fault.visitors):
         await load.succeed(_CALLS)
         await fault.inject(deployment, load)

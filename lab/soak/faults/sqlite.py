@@ -5,14 +5,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from lab.soak.faults.deployment import Deployment
-from lab.soak.load import Load
+from lab.soak.write_load import WriteLoad
 
 _MEBIBYTE = 2**20
 _REJECTIONS = 8
 _MANY = 200
 
 
-async def full_disk(deployment: Deployment, load: Load) -> None:
+async def full_disk(deployment: Deployment, load: WriteLoad) -> None:
     assert deployment.disk is not None, "only root can mount a small disk"
     ballast = deployment.disk / "ballast"
     await asyncio.to_thread(_fill, ballast)
@@ -30,7 +30,7 @@ def _fill(file: Path) -> None:
                     ballast.write(bytes(size))
 
 
-async def other_writer(deployment: Deployment, load: Load) -> None:
+async def other_writer(deployment: Deployment, load: WriteLoad) -> None:
     """Another program holds the lock for writing."""
     other = deployment.sqlite.connect()
     try:
@@ -42,7 +42,7 @@ async def other_writer(deployment: Deployment, load: Load) -> None:
         other.close()
 
 
-async def long_reader(deployment: Deployment, load: Load) -> None:
+async def long_reader(deployment: Deployment, load: WriteLoad) -> None:
     """Another program reads one state of the database for long, so the log can't be checkpointed."""
     other = deployment.sqlite.connect()
     try:
@@ -54,7 +54,7 @@ async def long_reader(deployment: Deployment, load: Load) -> None:
         other.close()
 
 
-async def backup(deployment: Deployment, load: Load) -> None:
+async def backup(deployment: Deployment, load: WriteLoad) -> None:
     """Back up the database while callers write, and check the copy."""
     copy = deployment.program.folder / "copy.db"
     other = deployment.sqlite.connect()

@@ -17,7 +17,7 @@ _NUMBERS = count()
 _MAX_SIGN_INS = 20
 
 
-class Servers(Protocol):
+class LoadTarget(Protocol):
     """Programs with one database."""
 
     programs: list[Program]
@@ -32,22 +32,22 @@ class Servers(Protocol):
         """Stop all programs gracefully."""
 
 
-class Load:
-    """Callers that write until they are stopped. If a replica is lost, its callers use another one.
+class WriteLoad:
+    """Callers that write until they are stopped. If a server is lost, its callers use another one, or wait for one.
 
-    A caller pauses between two calls. Without a pause, callers take all processor time. At the end, the replicas are
-    stopped, unless `stops_replicas` is false.
+    A caller pauses between two calls. Without a pause, callers take all processor time. At the end, the servers are
+    stopped, unless `stops_servers` is false.
     """
 
-    def __init__(self, replicas: Servers, pause_seconds: float = 0, stops_replicas: bool = True) -> None:
-        self._replicas = replicas
+    def __init__(self, servers: LoadTarget, pause_seconds: float = 0, stops_servers: bool = True) -> None:
+        self._servers = servers
         self._pause_seconds = pause_seconds
-        self._stops_replicas = stops_replicas
-        first = replicas.programs[0]
+        self._stops_servers = stops_servers
+        first = servers.programs[0]
         self._name, token = _sign_in(first)
         self.writer = ClockWriter(first, token, self._stored_times)
         self.visits = Visits(first.data / "outbox", self._name)
-        self.running = list(replicas.programs)
+        self.running = list(servers.programs)
         self.proxy_url = ""
         """The address for calls, if they go through a proxy."""
         self.broken = 0
@@ -74,8 +74,10 @@ class Load:
 
     async def _work(self, call: Callable[[Connection], Awaitable[None]]) -> None:
         while not self._stopping:
-            # Wait, because the next replica may be stopping too.
+            # Wait, because the next server may be stopping too.
             await asyncio.sleep(0.001)
+            if not self.running:
+                continue
             try:
                 connection = await connect(self.proxy_url or self.running[next(self._turns) % len(self.running)].url)
             except ConnectionError:
@@ -111,19 +113,19 @@ class Load:
         await until(lambda: self.writer.rejections >= enough)
 
     async def until_readiness_is(self, status: int) -> None:
-        """Wait until /readyz of every replica returns this status. /healthz must always return 200."""
+        """Wait until /readyz of every server returns this status. /healthz must always return 200."""
         for program in self.running:
             await until(partial(_is_alive_and_says, program, status))
 
     def _check(self) -> None:
         """Check that confirmed writes are stored and unconfirmed ones are complete or missing."""
-        wait_until(lambda: not self._replicas.sessions("state <> 'idle'"))
-        self.writer.check(self.writer.clocks.values())
+        wait_until(lambda: not self._servers.sessions("state <> 'idle'"))
+        self.writer.check()
         rows = self._rows()
         for visit in self.visits.every:
             visit.check(rows)
-        if self._stops_replicas:
-            self._replicas.stop()
+        if self._stops_servers:
+            self._servers.stop()
 
     def _stored_times(self) -> dict[bytes, int]:
         pairs = self._pairs(
@@ -143,7 +145,7 @@ class Load:
         return Rows(_counter(sends), _counter(failures), sessions)
 
     def _pairs(self, sql: str) -> list[Any]:
-        return [line.split("|") for line in self._replicas.ask(sql)]
+        return [line.split("|") for line in self._servers.ask(sql)]
 
 
 def _sign_in(program: Program) -> tuple[str, str]:
