@@ -1,4 +1,4 @@
-"""R7: public corpora, 200,000 generated requests and 1,000,000 generated addresses are rejected or handled cheaply."""
+"""R7: public corpora, requests to all operations and the bank, and email addresses are handled cheaply."""
 
 import json
 import os
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from lab.soak import corpora, hostile_addresses, hostile_requests
 from lab.soak.hostile_addresses import check_addresses
+from lab.soak.hostile_requests import HttpRequest, Seeds
 from lab.soak.memory import reset_peak, resident_and_peak_mib
 from lab.soak.rows import Context, Figure, Row, at_least, at_most
 from tests.support.program import Program, verify_params
@@ -34,48 +35,49 @@ class Cost(NamedTuple):
     mib: float
 
 
-class Requests:
+class Sender:
     """Sends one request at a time, and records errors and the largest costs."""
 
-    def __init__(self, program: Program, token: str) -> None:
+    def __init__(self, program: Program) -> None:
         self._pid = program.process.pid
         self._connection = HTTPConnection(urlsplit(program.url).netloc, timeout=_TIMEOUT_SECONDS)
         self._resident, _ = resident_and_peak_mib(self._pid)
-        self._token = token
         self.sent = 0
         self.errors: list[str] = []
         self.slowest = 0.0
+        self.slowest_request = ""
         self.largest = 0.0
 
-    def send(self, body: bytes) -> bytes:
+    def send(self, request: HttpRequest) -> None:
         """Send a request. If it took long, repeat it, because the machine may have been busy."""
-        response, cost = self._measure(body)
+        cost = self._measure(request)
         for _ in range(_REPEATS):
             if cost.milliseconds <= _MAX_MILLISECONDS:
                 break
-            _, repeated = self._measure(body)
+            repeated = self._measure(request)
             cost = Cost(min(cost.milliseconds, repeated.milliseconds), max(cost.mib, repeated.mib))
         self.sent += 1
-        self.slowest = max(self.slowest, cost.milliseconds)
+        if cost.milliseconds > self.slowest:
+            self.slowest = cost.milliseconds
+            self.slowest_request = f"{request.path[:100]} {request.body[:300]!r}"
         self.largest = max(self.largest, cost.mib)
-        return response
 
-    def _measure(self, body: bytes) -> tuple[bytes, Cost]:
+    def _measure(self, request: HttpRequest) -> Cost:
         reset_peak(self._pid)
         started = time.perf_counter()
-        status, response = self._exchange(body)
+        status, response = self._exchange(request)
         milliseconds = 1000 * (time.perf_counter() - started)
         if status >= 500 or _INTERNAL in response:
-            self.errors.append(f"{status} {response[:200]!r} for {body[:200]!r}")
+            self.errors.append(f"{status} {response[:200]!r} for {request.path[:100]} {request.body[:200]!r}")
         before = self._resident
         self._resident, peak = resident_and_peak_mib(self._pid)
-        return response, Cost(milliseconds, peak - before)
+        return Cost(milliseconds, peak - before)
 
-    def _exchange(self, body: bytes) -> tuple[int, bytes]:
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._token}"}
+    def _exchange(self, request: HttpRequest) -> tuple[int, bytes]:
+        headers = {"Content-Type": "application/json", "Authorization": request.authorization}
         # The server may reject a request before its end.
         with suppress(ConnectionError):
-            self._connection.request("POST", "/rpc", body, headers)
+            self._connection.request(request.method, request.path, request.body, headers)
         with self._connection.getresponse() as response:
             return response.status, response.read()
 
@@ -93,13 +95,13 @@ def run(context: Context) -> Iterator[Figure]:
         token = program.sign_in()
         yield from _send_corpora(context, program, token)
         count = context.scale(200_000, 2_500)
-        bodies = hostile_requests.generate(1, count)
-        yield from _send_all(context, "generated requests", Requests(program, token), bodies, count, (0.05, 0.45))
+        generated = hostile_requests.generate(1, count, Seeds.of(program, token))
+        yield from _send_all(context, "generated requests", Sender(program), generated, count, (0.05, 0.45))
         addresses = context.scale(100_000, 2_000)
-        batches = map(_batch, _chunks(hostile_addresses.generate(2, addresses), MAX_BATCH))
-        requests = Requests(program, token)
+        batches = (_rpc(_batch(chunk), token) for chunk in _chunks(hostile_addresses.generate(2, addresses), MAX_BATCH))
         shares = (0.45, 0.75)
-        yield from _send_all(context, "batches of 50 addresses", requests, batches, addresses // MAX_BATCH, shares)
+        sender = Sender(program)
+        yield from _send_all(context, "batches of 50 addresses", sender, batches, addresses // MAX_BATCH, shares)
         assert "Traceback" not in program.output
     # The parser doesn't depend on the store.
     if context.store == "sqlite":
@@ -112,23 +114,35 @@ def _send_corpora(context: Context, program: Program, token: str) -> Iterator[Fi
         yield Figure("corpora", "not run: CORPORA_DIR doesn't name their folder", "all", met=False)
         return
     bodies = list(corpora.bodies(Path(folder)))[:: context.scale(1, 10)]
-    yield from _send_all(context, "corpora", Requests(program, token), bodies, len(bodies), (0.0, 0.05))
+    requests = (_rpc(body, token) for body in bodies)
+    yield from _send_all(context, "corpora", Sender(program), requests, len(bodies), (0.0, 0.05))
+
+
+def _rpc(body: bytes, token: str) -> HttpRequest:
+    return HttpRequest("POST", "/rpc", body, f"Bearer {token}")
 
 
 def _send_all(
-    context: Context, name: str, requests: Requests, bodies: Iterable[bytes], count: int, shares: tuple[float, float]
+    context: Context,
+    name: str,
+    sender: Sender,
+    requests: Iterable[HttpRequest],
+    count: int,
+    shares: tuple[float, float],
 ) -> Iterator[Figure]:
-    waiting = iter(bodies)
-    with closing(requests):
+    waiting = iter(requests)
+    with closing(sender):
         for _ in context.rounds(-(-count // 100), f"{name}, hundred", *shares):
-            for body in islice(waiting, 100):
-                requests.send(body)
-    yield at_least(name, requests.sent, count)
-    yield at_most(f"{name}: HTTP 5xx and -32603", len(requests.errors), 0)
-    if requests.errors:
-        yield Figure(f"{name}: first error", requests.errors[0])
-    yield at_most(f"{name}: slowest", round(requests.slowest, 1), _MAX_MILLISECONDS, " ms")
-    yield at_most(f"{name}: most memory", round(requests.largest, 1), _MAX_MIB, " MiB")
+            for request in islice(waiting, 100):
+                sender.send(request)
+    yield at_least(name, sender.sent, count)
+    yield at_most(f"{name}: HTTP 5xx and -32603", len(sender.errors), 0)
+    if sender.errors:
+        yield Figure(f"{name}: first error", sender.errors[0])
+    yield at_most(f"{name}: slowest", round(sender.slowest, 1), _MAX_MILLISECONDS, " ms")
+    if sender.slowest > _MAX_MILLISECONDS:
+        yield Figure(f"{name}: slowest request", sender.slowest_request)
+    yield at_most(f"{name}: most memory", round(sender.largest, 1), _MAX_MIB, " MiB")
 
 
 def _chunks(texts: Iterator[str], size: int) -> Iterator[list[str]]:
@@ -160,9 +174,9 @@ def _check_addresses(context: Context, count: int) -> Iterator[Figure]:
 ROW = Row(
     "R7",
     "Bad input",
-    "all corpora, 200,000 generated requests and 1,000,000 generated addresses: no HTTP 5xx, no -32603, "
-    "at most 250 ms and 64 MiB each",
+    "all corpora, 200,000 generated requests to all operations and the bank, and 1,000,000 generated addresses: "
+    "no HTTP 5xx, no -32603, at most 250 ms and 64 MiB each",
     run,
     minutes=7,
-    quick_minutes=0.35,
+    quick_minutes=0.6,
 )

@@ -1,32 +1,16 @@
-"""Generates hostile JSON-RPC requests from a grammar. A seed always gives the same requests."""
+"""Generates hostile requests from the examples of the API and of the bank. A seed always gives the same requests."""
 
 import json
 import random
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, urlsplit
 
 from lab.soak import hostile_addresses
-from tests.support.program import code_params, link_params, verify_params
+from tests.support.program import Program
 from tickover.api.limits import MAX_BATCH, MAX_BODY, MAX_NESTING
 
-_AT: Final = "2027-02-01T00:00:00Z"
-_TRANSACTION: Final = {"at": _AT, "name": "Rent", "amount": 950.5, "currency": "EUR", "type": "EXPENSE"}
-_GOAL: Final = {"name": "Trip", "targetAmount": 3000, "contributions": [{"at": _AT, "amount": 10}]}
-_CLOCK: Final = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [_TRANSACTION] * 2, "goals": [_GOAL]}
-_CALLS: Final[list[tuple[str, Any]]] = [
-    ("createTestClock", _CLOCK),
-    ("createTestClock", _CLOCK),
-    ("advanceTestClock", {"id": "clock_01h2xcejqtf2nbrexx3vqjhp41", "frozenTime": _AT}),
-    ("getTestClock", {"id": "clock_01h2xcejqtf2nbrexx3vqjhp41", "at": _AT}),
-    ("listTestClocks", {"limit": 1, "cursor": "AAAA"}),
-    ("forkTestClock", {"id": "clock_01h2xcejqtf2nbrexx3vqjhp41", "at": _AT}),
-    ("deleteTestClock", {"id": "clock_01h2xcejqtf2nbrexx3vqjhp41"}),
-    ("sendLoginCodeEmail", code_params("ana@example.test")),
-    ("sendLoginCodeEmail", link_params("ana@example.test")),
-    ("loginByEmailVerification", verify_params("ana@example.test", "123456")),
-    ("loginByEmailLink", {"token": "A" * 43}),
-    ("rpc.discover", {}),
-]
 # Literal JSON, because `json.dumps` can't write all of it.
 _NUMBERS: Final = [
     "0", "-0", "-1", "1.5", "1e400", "-1e400", "1e-400", "9" * 400, "0." + "0" * 400 + "1", "NaN", "-Infinity", "01",
@@ -36,15 +20,72 @@ _TEXTS: Final = [
     "", " ", "\0", "\ud800", "\udfff\ud800", "\u202e", "\ufeff", "\x1b[2J", "é" * 200, "A" * 5_000, "💶" * 121,
     "2027-13-01T00:00:00Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:60Z", "2027-01-01T00:00:00+99:99", "-1",
     "'; drop table clocks; --", "../../etc/passwd", "%s%n", "${jndi:ldap://x}", "<script>", "clock_", "__proto__",
-    "clock_" + "z" * 300, "constructor", "jsonrpc", "id", "2.0",
+    "clock_" + "z" * 300, "constructor", "jsonrpc", "id", "2.0", "frozentime", "Name", "at ",
 ]  # fmt: skip
 _INSERTIONS: Final = [b",", b'"', b"}", b"]", b"\\", b"\xff", b"\0", b"\xed\xa0\x80"]
+_ENDS_THE_TOKEN: Final = "logout"
 
 
-def generate(seed: int, count: int) -> Iterator[bytes]:
-    """Yield this many bodies of POST /rpc."""
-    grammar = _Grammar(random.Random(seed))
-    return (grammar.body() for _ in range(count))
+class HttpRequest(NamedTuple):
+    method: str
+    path: str
+    body: bytes = b""
+    authorization: str = ""
+
+
+class Seeds(NamedTuple):
+    """Valid requests, which the generator changes."""
+
+    calls: Sequence[Any]
+    """JSON-RPC requests: the examples of all operations."""
+    token: str
+    plaid: Sequence[tuple[str, Any]]
+    simplefin_user: str
+
+    @classmethod
+    def of(cls, program: Program, token: str) -> "Seeds":
+        """Read the examples from the OpenRPC document, and connect a clock to each protocol of the bank."""
+        methods = program.result("rpc.discover", {})["methods"]
+        calls = [
+            {"jsonrpc": "2.0", "id": 1, "method": method["name"], "params": _params(example)}
+            for method in methods
+            for example in method["examples"]
+            if method["name"] != _ENDS_THE_TOKEN
+        ]
+        clock = program.result("createTestClock", {"openingBalances": {"EUR": 1}}, token)["clock"]["id"]
+        public = program.result("connectTestClock", {"id": clock, "protocol": "PLAID"}, token)["publicToken"]
+        client = {"client_id": "any", "secret": "any"}
+        exchange = ("/item/public_token/exchange", {**client, "public_token": public})
+        answer = program.request("POST", f"/plaid{exchange[0]}", json.dumps(exchange[1]).encode())
+        item = {**client, "access_token": answer.json["access_token"]}
+        pages = {"count": 2, "options": {"account_id": "acct_1_eur"}}
+        plaid = [
+            exchange,
+            ("/item/get", item),
+            ("/accounts/balance/get", item),
+            ("/transactions/sync", {**item, "cursor": "", **pages}),
+            ("/transactions/get", {**item, "start_date": "2027-01-01", "end_date": "2027-02-01", **pages}),
+            ("/institutions/get_by_id", {**client, "institution_id": "ins_1", "country_codes": ["DE"]}),
+        ]
+        return cls(calls, token, plaid, claim_simplefin(program, token, clock))
+
+
+def _params(example: Any) -> Any:
+    return {param["name"]: param["value"] for param in example["params"]}
+
+
+def claim_simplefin(program: Program, token: str, clock: str) -> str:
+    """Connect a program to a clock with SimpleFIN. Return its user and password in Base64."""
+    connected = program.result("connectTestClock", {"id": clock, "protocol": "SIMPLEFIN"}, token)
+    claimed = program.request("POST", urlsplit(b64decode(connected["setupToken"]).decode()).path)
+    access_url = urlsplit(claimed.body.decode())
+    return b64encode(f"{access_url.username}:{access_url.password}".encode()).decode()
+
+
+def generate(seed: int, count: int, seeds: Seeds) -> Iterator[HttpRequest]:
+    """Yield this many requests, a quarter of them to the bank."""
+    grammar = _Grammar(random.Random(seed), seeds)
+    return (grammar.request() for _ in range(count))
 
 
 class _Raw(str):
@@ -54,31 +95,55 @@ class _Raw(str):
 
 
 class _Grammar:
-    def __init__(self, generator: random.Random) -> None:
+    def __init__(self, generator: random.Random, seeds: Seeds) -> None:
         self._random = generator
+        self._seeds = seeds
 
-    def body(self) -> bytes:
+    def request(self) -> HttpRequest:
+        chance = self._random.random()
+        if chance < 0.05:
+            return self._simplefin()
+        if chance < 0.25:
+            path, members = self._random.choice(self._seeds.plaid)
+            return HttpRequest("POST", f"/plaid{path}", self._body(self._changed(members)))
+        return HttpRequest("POST", "/rpc", self._rpc_body(), f"Bearer {self._seeds.token}")
+
+    def _simplefin(self) -> HttpRequest:
+        names = [self._random.choice(["start-date", "end-date", "pending", "account", "version", ""]) for _ in range(3)]
+        values = [str(self._random.choice([*_NUMBERS, *_TEXTS])) for _ in names]
+        query = "&".join(
+            f"{name}={quote(value.encode('utf-8', 'surrogatepass'))}" for name, value in zip(names, values, strict=True)
+        )
+        path = self._random.choice(
+            ["/simplefin/accounts", "/simplefin/accounts", "/simplefin/info", "/simplefin/claim/x"]
+        )
+        return HttpRequest("GET", f"{path}?{query}", b"", f"Basic {self._seeds.simplefin_user}")
+
+    def _rpc_body(self) -> bytes:
         chance = self._random.random()
         if chance < 0.001:
             return self._largest()
         if chance < 0.005:
-            text = _write([self._call() for _ in range(self._random.choice([MAX_BATCH, MAX_BATCH + 1]))])
-        elif chance < 0.05:
-            text = _write([self._call() for _ in range(self._random.choice([0, 1, 2, 5]))])
-        else:
-            text = _write(self._call())
-        body = text.encode("utf-8", "surrogatepass")
+            return self._body([self._call() for _ in range(self._random.choice([MAX_BATCH, MAX_BATCH + 1]))])
+        if chance < 0.05:
+            return self._body([self._call() for _ in range(self._random.choice([0, 1, 2, 5]))])
+        return self._body(self._call())
+
+    def _call(self) -> Any:
+        return self._changed(self._random.choice(self._seeds.calls))
+
+    def _body(self, value: Any) -> bytes:
+        body = _write(value).encode("utf-8", "surrogatepass")
         while self._random.random() < 0.15:
             body = self._damage(body)
         return body
 
-    def _call(self) -> Any:
-        """Return a call, with usually one to three mutations."""
-        method, params = self._random.choice(_CALLS)
-        call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": json.loads(json.dumps(params))}
+    def _changed(self, valid: Any) -> Any:
+        """Return a copy with usually one to three mutations."""
+        changed = json.loads(json.dumps(valid))
         for _ in range(self._random.choice([0, 1, 1, 1, 2, 3])):
-            self._mutate(call)
-        return call
+            self._mutate(changed)
+        return changed
 
     def _mutate(self, node: Any) -> None:
         """Change one member of a random object or array in the tree."""
@@ -99,7 +164,7 @@ class _Grammar:
 
     def _add(self, node: Any) -> None:
         if isinstance(node, dict):
-            node[self._random.choice([*_TEXTS, "frozentime", "Name", "at "])] = self._value()
+            node[self._random.choice(_TEXTS)] = self._value()
         else:
             node.append(self._value())
 
@@ -125,7 +190,7 @@ class _Grammar:
         return _Raw(opening * depth + "1" + closing * depth)
 
     def _many(self) -> Any:
-        one = self._random.choice(["1", "{}", "[]", '""', json.dumps(_TRANSACTION), json.dumps(_GOAL)])
+        one = self._random.choice(["1", "{}", "[]", '""', json.dumps(self._random.choice(self._seeds.calls)["params"])])
         return _Raw("[" + ",".join([one] * self._random.choice([25, 26, 100, 101, 1_000])) + "]")
 
     def _duplicates(self) -> Any:
@@ -133,13 +198,10 @@ class _Grammar:
 
     def _largest(self) -> bytes:
         """Return a body of about the maximum size."""
-        piece = self._random.choice(
-            [b"[", b"1,", b"{},", b'"a",', b'{"a":', b"\\u0000", b" ", json.dumps(_CALLS[0]).encode() + b","]
-        )
+        call = json.dumps(self._seeds.calls[0]).encode()
+        piece = self._random.choice([b"[", b"1,", b"{},", b'"a",', b'{"a":', b"\\u0000", b" ", call + b","])
         size = self._random.choice([MAX_BODY - 20, MAX_BODY, MAX_BODY + 1])
-        head = self._random.choice(
-            [b"[", b'{"jsonrpc":"2.0","id":1,"method":"createTestClock","params":{"transactions":[']
-        )
+        head = self._random.choice([b"[", call[: call.index(b'"params"')] + b'"params":{"transactions":['])
         return (head + piece * (size // len(piece) + 1))[:size]
 
     def _damage(self, body: bytes) -> bytes:
