@@ -3,7 +3,7 @@
 import os
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 
@@ -18,14 +18,25 @@ from tests.support.replicas import Replicas
 from tickover.api.limits import MAX_BODY
 
 
-@pytest.fixture(scope="module")
-def replicas(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> Iterator[Replicas]:
-    with servers_behind_proxy(tmp_path_factory.mktemp("behind"), postgres) as replicas:
+@pytest.fixture
+def replicas(tmp_path: Path, postgres: PostgresServer) -> Iterator[Replicas]:
+    """Servers with a low rate limit for clients. A proxy's own calls would use it up."""
+    replicas = servers_behind_proxy(tmp_path, postgres)
+    for program in replicas.programs:
+        program.environment |= {"TICKOVER_CLIENT_BURST": "3", "TICKOVER_CLIENT_REFILL": "0.001"}
+    with replicas:
         yield replicas
 
 
-def check_proxy(connection: HTTPConnection) -> None:
-    """Send a page request, a call, and a call that is too large, which must get a JSON error of Tickover."""
+_SIGN_IN = b'{"jsonrpc":"2.0","id":1,"method":"loginByEmailLink","params":{"token":"none"}}'
+
+
+def check_proxy(connect: Callable[[str], HTTPConnection]) -> None:
+    """Send a page request, a call, and a call that is too large, which must get a JSON error of Tickover.
+
+    Then check that clients have their own rate limits, whatever address they claim. `connect` takes the client's.
+    """
+    connection = connect("127.0.0.1")
     connection.request("GET", "/readyz")
     response = connection.getresponse()
     assert (response.status, response.read()) == (200, b"ready\n")
@@ -35,6 +46,20 @@ def check_proxy(connection: HTTPConnection) -> None:
         assert reason in response.read()
         assert response.status in (status, 400)
     connection.close()
+
+    def status_for(client: str, **headers: str) -> int:
+        connection = connect(client)
+        connection.request("POST", "/rpc", _SIGN_IN, {"Content-Type": "application/json", **headers})
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    # Each of the two servers has its own limit.
+    limited = 0
+    while limited < 20:
+        limited = limited + 1 if status_for("127.0.0.2") == 429 else 0
+    assert status_for("127.0.0.2", **{"X-Forwarded-For": "198.51.100.7"}) == 429
+    assert status_for("127.0.0.3") == 200
 
 
 def test_nginx_forwards_requests(replicas: Replicas, tmp_path: Path) -> None:
@@ -55,7 +80,9 @@ def test_nginx_forwards_requests(replicas: Replicas, tmp_path: Path) -> None:
     context = ssl.create_default_context()
     authority.configure_trust(context)
     with running([nginx, "-p", str(tmp_path), "-e", "error.log", "-c", "nginx.conf"], tmp_path, port):
-        check_proxy(HTTPSConnection("127.0.0.1", port, timeout=60, context=context))
+        check_proxy(
+            lambda client: HTTPSConnection("127.0.0.1", port, timeout=60, context=context, source_address=(client, 0))
+        )
 
 
 def test_caddy_forwards_requests(replicas: Replicas, tmp_path: Path) -> None:
@@ -64,13 +91,20 @@ def test_caddy_forwards_requests(replicas: Replicas, tmp_path: Path) -> None:
     (tmp_path / "Caddyfile").write_text(f"{{\n\tadmin off\n}}\n{text}")
     environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
     with running([caddy, "run", "--config", "Caddyfile", "--adapter", "caddyfile"], tmp_path, port, env=environment):
-        check_proxy(HTTPConnection("127.0.0.1", port, timeout=60))
+        check_proxy(lambda client: HTTPConnection("127.0.0.1", port, timeout=60, source_address=(client, 0)))
+        # Caddy rejects a body that is much larger itself, before version 2.7 with 502.
+        connection = HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("POST", "/rpc", b" " * (3 * MAX_BODY), {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        assert response.status in (413, 502)
+        assert b"BODY_TOO_LARGE" not in response.read()
+        connection.close()
 
 
 def test_haproxy_forwards_requests_and_closes_unfinished_ones(replicas: Replicas, tmp_path: Path) -> None:
     with run_haproxy(replicas, tmp_path, {"timeout http-request 10s": "timeout http-request 1s"}) as url:
         address = ("127.0.0.1", int(url.rpartition(":")[2]))
-        check_proxy(HTTPConnection(*address, timeout=60))
+        check_proxy(lambda client: HTTPConnection(*address, timeout=60, source_address=(client, 0)))
         unfinished = [socket.create_connection(address, 60) for _ in range(50)]
         for connection in unfinished:
             connection.sendall(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nX-Part: 1")
