@@ -138,10 +138,10 @@ class Connection(asyncio.Protocol):
             return
         self._arriving_since = None
         self._owes_continue = False
-        self._pool.end_body(self)
+        is_over_limit = self._pool.request_arrived(self)
         if not request.keep_alive:
             self._ignores_input = True
-        if self._pool.is_over_limit(self):
+        if is_over_limit:
             request.keep_alive = False
             self._ignores_input = True
             if request.path not in self._limits.health_checks:

@@ -99,10 +99,6 @@ class HttpPool:
     def idle_since(self, connection: PooledConnection) -> float | None:
         return self._idle.get(connection)
 
-    def is_over_limit(self, connection: PooledConnection) -> bool:
-        """Return whether a connection may only be used for health checks."""
-        return connection in self._over_limit
-
     # Requests in memory
 
     def start_body(self, connection: PooledConnection) -> None:
@@ -111,6 +107,12 @@ class HttpPool:
 
     def end_body(self, connection: PooledConnection) -> None:
         self.receiving.pop(connection, None)
+
+    def request_arrived(self, connection: PooledConnection) -> bool:
+        """Note that a request is complete. Return whether its connection may only be used for health checks."""
+        if self.receiving:
+            self.receiving.pop(connection, None)
+        return connection in self._over_limit
 
     def count_request_bytes(self, size: int) -> None:
         """Add to the size of all requests in memory. A negative size subtracts."""
