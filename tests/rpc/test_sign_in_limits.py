@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from lab.soak.guessing import Attack, run_attack
 from tests.rpc.builders import BEN, call, login, open_failing_mail_world, send, wrong
-from tests.support.world import ANA, SETTINGS
+from tests.support.world import ANA, SETTINGS, World
 from tickover.server.sign_in.mail.mailer import EmailKind
 from tickover.server.storage import open_store
 
@@ -25,6 +25,21 @@ async def test_only_the_email_says_that_codes_are_stopped(tmp_path: Path, databa
         assert stopped.body == other.body == b'{"jsonrpc":"2.0","result":{"message":"ok"},"id":7}'
         emails = [(email.to, email.kind, bool(email.secret)) for email in mailer.emails[-2:]]
         assert emails == [(ANA, EmailKind.CODES_STOPPED, False), (BEN, EmailKind.CODE, True)]
+
+
+async def test_default_limits_of_an_address_and_of_a_network_differ(world: World) -> None:
+    """The defaults: 10 emails an hour from one network, and 30 from all."""
+    sent = 0
+    for network in range(5):
+        world.client = f"203.0.113.{network}"
+        from_network = 0
+        while "result" in (await world.call(SEND, send())).json:
+            from_network += 1
+            world.pass_time(seconds=60)
+        world.pass_time(seconds=60)
+        assert from_network == (10 if network < 3 else 0)
+        sent += from_network
+    assert sent == 30
 
 
 # Guessing, in a short form

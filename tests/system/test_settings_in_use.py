@@ -2,21 +2,27 @@
 
 import json
 import re
+import select
 import socket
+import sqlite3
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from datetime import timedelta
 from email.utils import parseaddr
 from pathlib import Path
+from threading import Event
 from typing import Any
 from unittest.mock import Mock
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import pytest
 from msgspec.structs import asdict
 
 from tests.support.log_capture import LogCapture
-from tests.support.program import Program, code_params, link_params
+from tests.support.program import Program, code_params, link_params, verify_params, wait_until
 from tickover.server.app import TickoverServer
 from tickover.server.operations.services import Services
 from tickover.server.settings import read_settings
@@ -51,6 +57,11 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         "TICKOVER_RESEND_SECONDS": "7",
         "TICKOVER_METRICS_PORT": "0",
         "TICKOVER_METRICS_HOST": "127.0.0.6",
+        "TICKOVER_MAX_CLOCKS_PER_USER": "7",
+        "TICKOVER_MAX_BYTES_PER_USER": "20000",
+        "TICKOVER_MAX_CONNECTIONS": "70",
+        "TICKOVER_MAX_IN_FLIGHT": "3",
+        "TICKOVER_KEEP_ALIVE_SECONDS": "2",
     }
     with Program(folder, **settings) as started:
         yield started
@@ -155,21 +166,84 @@ def test_setting_changes_only_its_limit_of_sign_ins(setting: str) -> None:
     assert changed == usual | {_LOGIN_LIMITS[setting]: value}
 
 
-_HTTP: dict[str, Callable[[Any], object]] = {
-    "keep_alive_seconds": lambda server: server._server._pool.limits.keep_alive_seconds,
-    "max_connections": lambda server: server._server._pool.limits.connections,
-    "max_in_flight": lambda server: server._handler._max_in_flight,
-}
-"""Limits of HTTP, each with the value that the server uses."""
+# Limits
 
 
-@pytest.mark.parametrize("setting", _HTTP)
-async def test_setting_changes_only_its_limit_of_http(tmp_path: Path, setting: str) -> None:
-    found = []
-    for given in ({}, {setting: "7"}):
-        settings = read_settings({}, {"data_dir": str(tmp_path), "port": "0", **given})
-        server = await TickoverServer.open(settings, LogCapture().log)
-        await server.close()
-        found.append({name: read(server) for name, read in _HTTP.items()})
-    usual, changed = found
-    assert changed == usual | {setting: 7}
+def _sign_in(program: Program, client: str, email: str) -> str:
+    call_from(program, client, "sendLoginCodeEmail", code_params(email))
+    code = str(program.last_email()["Subject"]).split()[0]
+    token: str = call_from(program, client, "loginByEmailVerification", verify_params(email, code))["result"]["token"]
+    return token
+
+
+def _reason(response: Any) -> str:
+    reason: str = response["error"]["data"]["reason"] if "error" in response else "OK"
+    return reason
+
+
+@pytest.mark.parametrize(
+    ("limit", "client", "item_count", "accepted"),
+    [("limit of live clocks (7)", "198.51.100.11", 0, 7), ("limit of 20000 bytes", "198.51.100.12", 100, 1)],
+)
+def test_limits_of_clocks_and_bytes_are_used(
+    program: Program, limit: str, client: str, item_count: int, accepted: int
+) -> None:
+    token = _sign_in(program, client, f"{client}@example.test")
+    item = {"at": "2027-01-02T00:00:00Z", "name": "Rent", "amount": 1, "currency": "EUR", "type": "EXPENSE"}
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [item] * item_count}
+    *responses, refused = [program.call("createTestClock", params, token) for _ in range(accepted + 1)]
+    assert [_reason(response) for response in responses] == ["OK"] * accepted
+    assert limit in refused["error"]["message"]
+
+
+def test_limit_of_connections_is_used(program: Program) -> None:
+    place = urlsplit(program.url)
+    with ExitStack() as stack:
+        connected = [stack.enter_context(socket.create_connection((place.hostname, place.port))) for _ in range(70)]
+        ended, _, _ = select.select(connected, [], [], 0)
+        assert ended == []
+        stack.enter_context(socket.create_connection((place.hostname, place.port)))
+        assert connected[0].recv(1) == b""
+        ended, _, _ = select.select(connected[1:], [], [], 0)
+        assert ended == []
+
+
+def test_idle_connection_is_closed(program: Program) -> None:
+    place = urlsplit(program.url)
+    with socket.create_connection((place.hostname, place.port), timeout=30) as connection:
+        connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: {place.hostname}\r\n\r\n".encode())
+        assert connection.recv(10_000).startswith(b"HTTP/1.1 200")
+        # The default is longer than the timeout.
+        assert connection.recv(1) == b""
+
+
+def test_limit_of_calls_in_flight_is_used_for_rpc_and_the_bank(program: Program) -> None:
+    token = _sign_in(program, "198.51.100.13", "busy@example.test")
+    id = program.result("createTestClock", {}, token)["clock"]["id"]
+    is_full = Event()
+
+    def rename_until_full() -> None:
+        while not is_full.is_set():
+            program.call("updateTestClock", {"id": id, "name": "Plan"}, token)
+
+    with (
+        closing(sqlite3.connect(program.folder / "other" / "place.db", isolation_level=None)) as database,
+        ThreadPoolExecutor(4) as threads,
+    ):
+        # The calls wait for the lock, for some seconds.
+        database.execute("begin immediate")
+        calls = [threads.submit(rename_until_full) for _ in range(4)]
+        try:
+            wait_until(lambda: _is_full(program.call("rpc.discover", {})))
+            wait_until(lambda: program.request("GET", "/simplefin/info").status == 503)
+        finally:
+            is_full.set()
+            database.execute("rollback")
+        for call in calls:
+            call.result()
+    assert _reason(program.call("rpc.discover", {})) == "OK"
+    assert program.request("GET", "/simplefin/info").status == 200
+
+
+def _is_full(response: Any) -> bool:
+    return "error" in response and "too many calls" in response["error"]["message"]
