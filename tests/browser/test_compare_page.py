@@ -19,6 +19,9 @@ async def test_difference_of_two_forks_is_shown_at_the_cursor(console: Console) 
     await page.get_by_role("link", name="Compare…").click()
     await expect(console.heading("Compare")).to_be_visible()
     await expect(page.get_by_role("list", name="Legend")).to_contain_text("not allowed in Bigger flat")
+    # Only the balance of the clock with the expectation is red.
+    await expect(page.locator("svg .forbidden")).to_have_count(1)
+    await expect(page.locator("svg .violated")).to_have_count(1)
     figures = page.locator(".figure")
     await expect(figures).to_contain_text(
         ["Largest difference, on 3 Feb 2027, 08:00 UTC−€480.00“Bigger flat” has less", "", ""]

@@ -9,12 +9,13 @@ const HIDDEN = 0.5; // pixels, hidden by the line
 const [LABEL_HEIGHT, TEXT_HEIGHT] = [14, 12]; // with and without a space
 const CHUNK = 50;
 const MAX_WIDTHS = 1000;
-const canvas = document.createElement("canvas").getContext("2d");
+let canvas;
 const widths = new Map();
 
 /** Return the width of a text in the charts, in pixels. */
 export function textWidth(text) {
   // Computing the style of the page in each frame is slow, and its font never changes.
+  canvas ??= document.createElement("canvas").getContext("2d");
   if (widths.size === 0) canvas.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
   if (widths.size === MAX_WIDTHS) widths.clear();
   if (!widths.has(text)) widths.set(text, canvas.measureText(text).width);
@@ -91,29 +92,36 @@ export const formatAxisValue = (value, currency, step) =>
   Number.isInteger(value) || step < 1 ? formatAxisMoney(value, currency, step) : formatMoney(value, currency);
 
 /**
- * Draw the ticks of a scale: `lines`, and their `labels` on the left of the plot. Of dense ticks, every second has one.
- * A bound has one too, and hides those that are too close, except zero. A bound that is too close to zero has a label at
- * the right edge, if it holds there.
+ * Return the values of a scale with labels: those on the left of the plot, and those at its right edge. Of dense ticks,
+ * every second has a label. A bound has one too, and hides those that are too close, except zero. A bound that is too
+ * close to zero has a label at the right edge, if it holds there.
  */
-export function valueGrid({ y, ticks, step, bounds = [] }, currency, { left, right }) {
+export function labelledValues({ y, ticks, step, bounds = [] }) {
   const isDense = y(0) - y(step) < LABEL_HEIGHT;
   const isLabelled = (value) => !isDense || Math.round(value / step) % 2 === 0;
-  const [labelled, atRight] = [[], []];
+  const [atLeft, atRight] = [[], []];
   const add = (labels, value, distance) => {
     const isFree = labels.every((other) => Math.abs(y(other) - y(value)) >= distance);
     if (isFree) labels.push(value);
     return isFree;
   };
-  add(labelled, 0, 0);
+  add(atLeft, 0, 0);
   for (const { value, isLast } of bounds)
-    if (value && !add(labelled, value, TEXT_HEIGHT) && isLast) add(atRight, value, TEXT_HEIGHT);
-  for (const value of ticks.filter(isLabelled)) add(labelled, value, LABEL_HEIGHT);
+    if (value && !add(atLeft, value, TEXT_HEIGHT) && isLast) add(atRight, value, TEXT_HEIGHT);
+  for (const value of ticks.filter(isLabelled)) add(atLeft, value, LABEL_HEIGHT);
+  return { atLeft, atRight };
+}
+
+/** Draw the ticks of a scale as `lines`, and its `labels`. */
+export function valueGrid(scale, currency, { left, right }) {
+  const { y, ticks, step } = scale;
+  const { atLeft, atRight } = labelledValues(scale);
   const label = (x, height, text) => s("text", { x, y: height, "text-anchor": "end" }, text);
   const format = (value) => formatAxisValue(value, currency, step);
   return {
     lines: ticks.map((value) => s("path", { class: value ? "grid" : "zero", d: `M${left} ${y(value)}H${right}` })),
     labels: [
-      ...labelled.map((value) => label(left - 8, y(value) + 4, format(value))),
+      ...atLeft.map((value) => label(left - 8, y(value) + 4, format(value))),
       ...atRight.map((value) => label(right - 4, y(value) - 4, `limit ${format(value)}`)),
     ],
   };

@@ -10,7 +10,8 @@ import { Chunks } from "./chart-paths.js";
 
 // Items that are too close together share one mark. Pending marks have a hole, because outlines are slow to draw.
 
-const [BAR_WIDTH, BAR_DISTANCE, DIAMOND_DISTANCE, ARROW_DISTANCE] = [6, 7, 9, 9];
+export const BAR_DISTANCE = 7;
+const [BAR_WIDTH, DIAMOND_DISTANCE, ARROW_DISTANCE] = [6, 9, 9];
 const MIN_SEGMENT = 4;
 // Of both lanes together, and of the lower one.
 const [BARS_HEIGHTS, LOW_BARS_HEIGHTS] = [
@@ -88,21 +89,30 @@ function groupItems(times, now, length) {
   return groups;
 }
 
+/**
+ * Return the marks `{ x, first, last, items, start }` of groups in a window. A mark is at the time of its largest item,
+ * unless the mark before it needs the space.
+ */
+export function placeMarks({ items, times, groups }, distance, x, { from, to }) {
+  const marks = [];
+  let free = -Infinity;
+  for (const [start, end] of groups) {
+    if (times[start] < from || times[start] > to) continue;
+    const group = items.slice(start, end);
+    const { at } = group.reduce((best, item) => (item.amount > best.amount ? item : best));
+    const mark = { x: Math.max(x(at), free), first: times[start], last: times[end - 1], items: group, start };
+    free = mark.x + distance;
+    marks.push(mark);
+  }
+  return marks;
+}
+
 /** One lane. `preview(instant)` highlights the items that would post. */
 class Lane {
-  constructor({ kind, model: { now }, items, times, groups, distance, shape }, x, { from, to, top, bottom }) {
+  constructor({ kind, model: { now }, distance, shape, ...grouped }, x, box) {
+    const { top, bottom } = box;
     Object.assign(this, { kind, now, top, bottom });
-    this.marks = [];
-    let free = -Infinity;
-    for (const [start, end] of groups) {
-      if (times[start] < from || times[start] > to) continue;
-      const group = items.slice(start, end);
-      // At the time of its largest item, unless the mark before it needs the space.
-      const { at } = group.reduce((best, item) => (item.amount > best.amount ? item : best));
-      const mark = { x: Math.max(x(at), free), first: times[start], last: times[end - 1], items: group, start };
-      free = mark.x + distance;
-      this.marks.push(mark);
-    }
+    this.marks = placeMarks(grouped, distance, x, box);
     this.firstTimes = this.marks.map((mark) => mark.first);
     this.shape = shape;
     const names = ["posted-items", "next-items", "pending-items"];

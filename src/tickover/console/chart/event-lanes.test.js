@@ -1,22 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { randomNumbers } from "../lib/fake-dom.test.js";
+import { randomNumbers } from "../lib/random-numbers.test.js";
 import { scale } from "./chart-paths.js";
-import { barLane, barLanes } from "./event-lanes.js";
+import { BAR_DISTANCE, barLanes, placeMarks } from "./event-lanes.js";
 
 const income = (at, amount, more = {}) => ({ at, amount, kind: "income", currency: "EUR", ...more });
 
 /** Return the marks of the lane of income in a window. */
 function marksOf(model, from, to, width) {
-  const box = {
-    ...barLanes(model, { currency: "EUR", items: model.items }, { from, to }, width).income,
-    kind: "income",
-    from,
-    to,
-    top: 0,
-    bottom: 28,
-  };
-  return barLane(model, scale(from, to, 0, width), box).marks;
+  const { income } = barLanes(model, { currency: "EUR", items: model.items }, { from, to }, width);
+  return placeMarks(income, BAR_DISTANCE, scale(from, to, 0, width), { from, to });
 }
 
 test("marks keep their items while the plot moves", () => {

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import "../lib/fake-dom.test.js";
-import { scale, stepCurve } from "./chart-paths.js";
-import { boundsIn, drawViolations } from "./forbidden-areas.js";
+import { boundsIn } from "./forbidden-areas.js";
 
 test("the bounds in a window are those of the rules that hold in it", () => {
   const rules = [
@@ -13,12 +11,4 @@ test("the bounds in a window are those of the rules that hold in it", () => {
   ];
   const found = boundsIn(rules, { from: 10, to: 20 }).map(({ value, isLast }) => [value, isLast]);
   assert.deepEqual(found, [[1, true], [9, true], [8, false]]); // biome-ignore format: one line
-});
-
-test("a curve is drawn again only for rules that it violates", () => {
-  const [x, y] = [scale(0, 20, 0, 200), scale(-100, 100, 200, 0)];
-  const curve = stepCurve({ times: [10], values: [50, 30] }, x, y, 0, 20);
-  const box = { from: 0, to: 20, top: 0, bottom: 200, y };
-  const count = (rule) => drawViolations(curve, [{ from: 0, to: 20, ...rule }], x, box).length;
-  assert.deepEqual([{ atLeast: 0 }, { atMost: 80 }, { atLeast: 40 }, { atMost: 40 }].map(count), [0, 0, 1, 1]);
 });

@@ -46,7 +46,7 @@ export function labelledSparkline(model, options) {
 }
 
 /** Return where a curve starts. That of a scenario without an opening balance starts with its first item. */
-const curveStart = ({ times, values }, { id, start }) =>
+export const curveStart = ({ times, values }, { id, start }) =>
   id === null && values[0] === 0 && times.length ? times[0] : Math.min(start, times[0] ?? start);
 
 function drawCurve(curve, { model, x, to, width, top, bottom, lows }) {

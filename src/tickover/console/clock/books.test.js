@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import "../lib/fake-dom.test.js";
-
-const { listDifferences, readBooks } = await import("./books.js");
+import { listDifferences, readBooks } from "./books.js";
 
 test("books are CSV with a time, an amount, and optionally a name and an id", () => {
   assert.deepEqual(
@@ -16,6 +14,7 @@ test("books are CSV with a time, an amount, and optionally a name and an id", ()
     { id: "txn_1", at: "2027-01-03T01:00:00+01:00", amount: 1 },
   ]);
   assert.deepEqual(readBooks("at,amount\n"), []);
+  assert.equal(readBooks(`date,amount\n${"2027-01-03,1\n".repeat(5_000)}`).length, 5_000);
 });
 
 test("what can't be read is explained", () => {
