@@ -58,6 +58,11 @@ async def test_balances_include_the_opening_balance(console: Console) -> None:
     await expect(balances).to_contain_text("€1,000.00")
     await expect(console.page.locator(".lowest").first).to_have_text("Lowest ahead, 3 Jan−€150.00")
     await expect(console.rows.locator(".balance")).to_have_text(["−€150.00", "€2,650.50", "€1,500.50"])
+    # A balance of zero is none.
+    await console.page.get_by_label("CHF", exact=True).fill("0")
+    await console.page.locator(".opening").get_by_role("button", name="Save").click()
+    await expect(lowest).not_to_contain_text("CHF")
+    assert console.clock(clock)["openingBalances"] == {"EUR": 1000}
     await console.open("#/clocks")
     await expect(console.page.get_by_role("listitem")).to_contain_text("€1,000.00")
 
@@ -140,6 +145,21 @@ async def test_late_results_do_not_discard_a_new_expectation(console: Console) -
     await expect(expectations(console)).to_have_count(2)
 
 
+async def test_results_of_replaced_expectations_are_not_shown(console: Console) -> None:
+    clock = console.create()
+    await open_with_checks(console, clock, expectations=[NEVER_BELOW_ZERO])
+    await expect(figure(console, "Expectations")).to_contain_text("1 violation")
+    async with HeldRequests(console.page, "checkTestClock") as held:
+        rule = {"balance": {"currency": "EUR", "atLeast": -5000}}
+        console.call("updateTestClock", id=clock, expectations=[rule])
+        await console.poll()
+        await held.arrived()
+        await expect(expectations(console)).to_contain_text("never below −€5,000.00")
+        await expect(expectations(console)).not_to_contain_text("violated")
+        await held.release()
+    await expect(figure(console, "Expectations")).to_contain_text("All will hold")
+
+
 async def test_accounts_have_their_own_balances_transfers_and_expectations(console: Console) -> None:
     page = console.page
     await console.open_clock(console.create(WITH_ACCOUNTS))
@@ -191,10 +211,16 @@ async def test_app_is_connected_and_disconnected(console: Console, program: Prog
     await expect(bank).to_contain_text("Tickover Bank fails: bank is down.")
     await expect(bank.get_by_role("row")).to_have_text(["Checking−€250.00", "Card−€30.00"])
     await expect(page.locator("svg.plot .strip .violation")).to_have_count(1)
+    console.call("connectTestClock", id=clock, protocol="SIMPLEFIN", institution="Other Bank")
     await page.reload()
     await expect(bank.locator(".token-secret")).to_have_count(0)
     await expect(bank).to_contain_text("used by an app")
+    await expect(bank).to_contain_text("Tickover Bank fails: bank is down.")
     await bank.get_by_role("button", name="Disconnect “Tickover Bank”").click()
+    await console.button("Disconnect").click()
+    await expect(bank).not_to_contain_text("fails")
+    await expect(bank).to_contain_text("adds 2 transactions.")
+    await bank.get_by_role("button", name="Disconnect “Other Bank”").click()
     await console.button("Disconnect").click()
     await expect(bank).to_contain_text("Your app can read this clock as if it were a bank")
     await expect(page.locator("svg.plot .strip .violation")).to_have_count(0)
@@ -263,6 +289,22 @@ async def test_advance_without_a_preview_goes_to_the_next_event(console: Console
     await console.page.get_by_role("menuitem", name="Advance 1 week").click()
     await expect(console.notification).to_have_text("Advanced to 4 Mar 2027, 08:00 UTC. Nothing posted.")
     await expect(console.button("More ways to advance")).to_be_focused()
+
+
+async def test_no_button_goes_past_the_end_of_the_clock(console: Console) -> None:
+    clock = console.create()
+    end = console.call("advanceTestClock", id=clock, frozenTime="2036-12-31T12:00:00Z")["clock"]["maxTime"]
+    for name in ("+1 day", "+1 week", "+1 month"):
+        await console.open_clock(clock)
+        await console.button(name).click()
+        await expect(console.page).to_have_url(re.compile(re.escape(f"?t={end}")))
+        await console.open("#/nowhere")
+    await console.open_clock(clock)
+    await console.button("More ways to advance").click()
+    await console.page.get_by_role("menuitem", name="Advance 1 week").click()
+    await expect(console.notification).to_have_text("Advanced to 1 Jan 2037. Nothing posted.")
+    assert console.clock(clock)["frozenTime"] == end
+    await expect(console.advance).to_have_attribute("aria-disabled", "true")
 
 
 # Amendments

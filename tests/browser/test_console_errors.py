@@ -127,6 +127,27 @@ async def test_lost_fork_response_says_the_fork_may_exist(console: Console) -> N
     await expect(console.slider).to_be_focused()
 
 
+async def test_lost_response_to_a_new_event_and_a_retry_add_one_event(console: Console) -> None:
+    console.tab.ignored_prefixes = (NETWORK_ERROR,)
+    clock = console.create()
+    await console.open_clock(clock)
+    await console.button("Add event").click()
+    dialog = console.page.get_by_role("dialog", name="Add event")
+    await dialog.get_by_label("Name").fill("Bike")
+    await dialog.get_by_label("Amount").fill("40")
+    await console.page.route("**/rpc", drop_response)
+    await dialog.get_by_role("button", name="Add event").click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("A retry doesn't add a second event.")
+    await console.page.unroute_all(behavior="wait")
+    await dialog.get_by_role("button", name="Add event").click()
+    await expect(dialog).to_have_count(0)
+    shown = console.page.get_by_role("region", name="Transactions").get_by_role("rowheader")
+    await expect(shown.filter(has_text="Bike")).to_have_count(1)
+    clock_now = console.clock(clock)
+    items = clock_now["transactions"] + clock_now["pendingTransactions"]
+    assert [item["name"] for item in items].count("Bike") == 1
+
+
 # Navigation during a call
 
 

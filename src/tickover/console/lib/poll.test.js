@@ -86,6 +86,17 @@ test("a failure is reported, and polling continues more slowly until the clock i
   assert.deepEqual([requests.length, shown], [2, ["unreachable", "gone"]]);
 });
 
+test("the clock is loaded at once when the browser is online again", async () => {
+  const { requests } = watch();
+  await pass(2_000);
+  requests[0].reject(new Error("unreachable"));
+  await settle();
+  page.dispatchEvent(new Event("online"));
+  assert.equal(requests.length, 2);
+  await pass(60_000);
+  assert.equal(requests.length, 2, "one request at a time");
+});
+
 test("polling waits while the page is busy or hidden", async () => {
   let isBusy = true;
   const { requests } = watch({ isBusy: () => isBusy });

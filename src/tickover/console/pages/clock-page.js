@@ -254,7 +254,7 @@ class ClockPage extends HTMLElement {
     const before = this.#model;
     const model = parseClock(clock, before);
     if (this.#instant === before.now) this.#instant = model.now;
-    if (model.expectations.length !== before.expectations.length) this.#results = null;
+    if (JSON.stringify(model.expectations) !== JSON.stringify(before.expectations)) this.#results = null;
     this.#update(model);
     this.#updateUrl();
     const message = isAdvanced
