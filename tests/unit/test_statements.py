@@ -229,15 +229,3 @@ def test_each_account_has_a_statement_with_both_ends_of_transfers() -> None:
         ("txn_1", Decimal("-74.2")),
         ("tfr_1_in", 50),
     ]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"account": "visa"}, "the clock has no account 'visa'; it has main, card, usd"),
-        ({"opening": {"EUR": 5}}, "the clock has accounts with their own opening balances"),
-    ],
-)
-def test_export_that_does_not_fit_the_accounts_is_rejected(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        export(snapshot_with_accounts(), "csv", **options)

@@ -412,7 +412,9 @@ class Snapshot(Summary, frozen=True, kw_only=True):
     transactions: Annotated[Sequence[Transaction], doc("Transactions at or before `frozenTime`, in order of time.")]
     pending_transactions: Annotated[Sequence[Transaction], doc("Transactions after `frozenTime`, in order of time.")]
     goals: Annotated[Sequence[Goal], doc("Goals, in the order in which they were added.")]
-    opening_balances: Annotated[Mapping[str, Decimal], doc("The balances before the clock's start, if given.")] = {}
+    opening_balances: Annotated[
+        Mapping[str, Decimal] | None, doc("The balances before the clock's start, if given.")
+    ] = None
     expectations: Annotated[Sequence[Expectation], doc("The expectations of the clock, if it has any.")] = ()
     accounts: Annotated[Sequence[Account], doc("The accounts, if the clock has any.")] = ()
     transfers: Annotated[

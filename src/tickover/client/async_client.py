@@ -73,6 +73,7 @@ class AsyncClient(Session):
     disconnect_clock = _method(calls.disconnect_clock)
     list_page = _method(calls.list_page)
     get_balances = _method(calls.get_balances)
+    export_clock = _method(calls.export_clock)
     check_clock = _method(calls.check_clock)
     reconcile_clock = _method(calls.reconcile_clock)
     expand_scenario = _method(calls.expand_scenario)

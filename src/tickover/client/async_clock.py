@@ -10,6 +10,7 @@ from tickover.api.connections import Connected
 from tickover.api.durations import Duration
 from tickover.api.errors import Rejection
 from tickover.api.expectations import CheckResult, Expectation
+from tickover.api.fields import ExportFormat
 from tickover.api.plans import PlannedItem, expense
 from tickover.api.reconciliation import Reconciliation
 from tickover.client import calls
@@ -184,6 +185,22 @@ class AsyncClock(ClockView):
         """Return the balance of each currency at an instant, with its lowest and highest point until then."""
         result = await self._session.send(calls.get_balances(self.id, at, opening_balances=opening_balances))
         return {balance.currency: balance for balance in result.balances}
+
+    async def export(
+        self,
+        format: ExportFormat = "csv",
+        *,
+        pending: bool = False,
+        opening_balances: Mapping[str, Amount] | None = None,
+        account: str | None = None,
+    ) -> str:
+        """Return the transactions as csv, json, hledger, beancount, ofx or camt053.
+
+        The file has a statement for each account, or only for `account`, or for each currency of a clock without
+        accounts. With `pending`, include scheduled transactions.
+        """
+        call = calls.export_clock(self.id, format, pending=pending, opening_balances=opening_balances, account=account)
+        return await self._session.send(call)
 
     async def check(
         self,

@@ -13,10 +13,11 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
-from tickover.api.clocks import Balances, ClockPage, EventPage, Goal, OneClock, Snapshot
+from tickover.api.clocks import Balances, ClockPage, EventPage, ExportedClock, Goal, OneClock, Snapshot
 from tickover.api.connections import BankFault, BankProtocol, Connected, Connection, Connections
 from tickover.api.errors import Reason
 from tickover.api.expectations import CheckResult, Expectation, ExpectationEntry
+from tickover.api.fields import ExportFormat
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_EVENTS
 from tickover.api.plans import (
     ExpandedScenario,
@@ -265,6 +266,24 @@ def get_balances(
     """Return a clock's balances at an instant, which is the frozen time by default."""
     params = _without_none(id=id, at=_instant(at), openingBalances=_balances(opening_balances))
     return _call("getTestClockBalances", params, Balances)
+
+
+def export_clock(
+    id: str,
+    format: ExportFormat = "csv",
+    *,
+    pending: bool = False,
+    opening_balances: Mapping[str, Amount] | None = None,
+    account: str | None = None,
+) -> Call[str]:
+    """Return a clock's transactions as a file, with scheduled ones too if `pending` is true.
+
+    It has a statement for each account, or only for `account`, or for each currency of a clock without accounts.
+    """
+    params = _without_none(
+        id=id, format=format, pending=pending, openingBalances=_balances(opening_balances), account=account
+    )
+    return _convert(_call("exportTestClock", params, ExportedClock), lambda result: result.text)
 
 
 def check_clock(

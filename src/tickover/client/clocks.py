@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from msgspec import Struct, field
 
-from tickover.api.arguments import Amount, add_exactly
+from tickover.api.arguments import add_exactly
 from tickover.api.clocks import Account, Contribution, Goal, Snapshot, Transaction, Transfer
 from tickover.api.expectations import Expectation
 from tickover.client.webhooks import EventQueue
@@ -116,7 +116,7 @@ class ClockView:
 
     @property
     def opening_balances(self) -> Mapping[str, Decimal]:
-        return self.snapshot.opening_balances
+        return self.snapshot.opening_balances or {}
 
     @property
     def expectations(self) -> Sequence[Expectation]:
@@ -129,24 +129,6 @@ class ClockView:
         instants += [item.at for item in self.pending_transfers]
         instants += [item.at for goal in self.goals for item in goal.upcoming_contributions]
         return min(instants, default=None)
-
-    def export(
-        self,
-        format: str = "csv",
-        *,
-        pending: bool = False,
-        opening_balances: Mapping[str, Amount] | None = None,
-        account: str = "",
-    ) -> str:
-        """Return the transactions as csv, json, hledger, beancount, ofx or camt053.
-
-        The file has a statement for each account, or only for `account`, or for each currency of a clock without
-        accounts. With `pending`, include scheduled transactions.
-        """
-        from tickover.scenarios import statements  # noqa: PLC0415 - few programs need it
-
-        opening = self.opening_balances if opening_balances is None else opening_balances
-        return statements.export(self.snapshot, format, opening=opening, pending=pending, account=account)
 
 
 @contextmanager
@@ -184,7 +166,7 @@ def diff_snapshots(before: Snapshot, after: Snapshot) -> AdvanceResult:
 
 def _balances(clock: Snapshot) -> dict[str, Decimal]:
     """Return the balance of each currency, in order of currency."""
-    sums = dict(clock.opening_balances)
+    sums = dict(clock.opening_balances or {})
     for account in clock.accounts:
         sums[account.currency] = add_exactly(sums.get(account.currency, Decimal(0)), account.balance)
     if not clock.accounts:

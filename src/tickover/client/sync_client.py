@@ -103,6 +103,7 @@ class Clock(ClockView, _Blocking[AsyncClock]):
     connect = _method(AsyncClock.connect)
     balance = _method(AsyncClock.balance)
     balances = _method(AsyncClock.balances)
+    export = _method(AsyncClock.export)
     check = _method(AsyncClock.check)
     reconcile = _method(AsyncClock.reconcile)
 
@@ -168,6 +169,7 @@ class Tickover(_Blocking[AsyncClient]):
     list_page = _method(AsyncClient.list_page)
     list_events = _iterator(AsyncClient.list_events)
     get_balances = _method(AsyncClient.get_balances)
+    export_clock = _method(AsyncClient.export_clock)
     check_clock = _method(AsyncClient.check_clock)
     reconcile_clock = _method(AsyncClient.reconcile_clock)
     expand_scenario = _method(AsyncClient.expand_scenario)

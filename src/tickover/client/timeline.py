@@ -94,7 +94,7 @@ def opening_books(clock: Snapshot, given: Mapping[str, Amount] | None = None) ->
     """
     if clock.accounts:
         return {sanitize(account.key): account.opening_balance for account in clock.accounts}
-    books = to_exact_balances(clock.opening_balances if given is None else given)
+    books = to_exact_balances((clock.opening_balances or {}) if given is None else given)
     return {item.currency: Decimal(0) for item in clock_items(clock) if item.currency} | books
 
 

@@ -111,6 +111,17 @@ def test_expectations_of_a_scenario_are_stored_and_checked(shell: Shell, tmp_pat
     assert (result.code, result.err.splitlines()[0]) == (2, "tickover: This clock has no expectations of its own.")
 
 
+def test_json_of_a_clock_has_empty_opening_balances_only_if_they_were_given(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    for params in ({}, {"openingBalances": {}}):
+        file.write_text(json.dumps(params))
+        created = shell("clock", "create", "--params", str(file), "--json").json
+        shown = shell("clock", "show", "--json").json
+        assert [one["openingBalances"] for one in (created, shown) if "openingBalances" in one] == [{}] * 2 * len(
+            params
+        )
+
+
 def test_export_writes_statements(shell: Shell, clock: str) -> None:
     shell("clock", "advance", "--to", f"{YEAR}-01-13")
     lines = shell("clock", "export", "--opening", "EUR=10").out.splitlines()

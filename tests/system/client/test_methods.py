@@ -214,6 +214,14 @@ def test_unknown_account_is_explained(client: Tickover) -> None:
         clock.balance(account="check")
 
 
+def test_statements_begin_at_the_start_of_the_clock(client: Tickover) -> None:
+    coffee = expense("Coffee", 3, "EUR", date(2027, 1, 10))
+    clock = client.create_clock(frozen_time=START, transactions=[coffee], opening_balances={"EUR": 5})
+    clock.advance(months=1)
+    assert clock.export().splitlines()[1] == "opening,,2027-01-01T00:00:00Z,,,,EUR,5.00,"
+    assert clock.export("json", opening_balances={}) == client.export_clock(clock.id, "json", opening_balances={})
+
+
 def test_check_without_arguments_checks_the_plan(client: Tickover) -> None:
     rent, expected = expense("Rent", Decimal("1150.2"), "EUR", date(2027, 1, 3)), [never_below("EUR", -200)]
     clock = client.create_clock(

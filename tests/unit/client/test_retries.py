@@ -38,6 +38,7 @@ IDEMPOTENT: dict[str, MakeCall] = {
     "createTestClockFromScenario": lambda client: client.create_clock_from_scenario("trip"),
     "deleteTestClock": lambda client: client.delete_clock("clock_1"),
     "expandScenario": lambda client: client.expand_scenario("#"),
+    "exportTestClock": lambda client: client.export_clock("clock_1"),
     "forkTestClock": lambda client: client.fork_clock("clock_1"),
     "getCurrentUser": lambda client: client.current_user(),
     "getTestClock": lambda client: client.get_clock("clock_1"),

@@ -188,15 +188,15 @@ def _book(name: str) -> dict[str, str]:
     help="Format of the statements. [default: csv, or with --json json]",
 )
 @click.option("--pending", is_flag=True, help="Include scheduled transactions.")
-@click.option("--account", metavar="KEY", default="", help="Only the statement of this account.")
+@click.option("--account", metavar="KEY", help="Only the statement of this account.")
 @opening_option
 def export(
     session: Session,
     id: str | None,
     *,
-    format: str | None,
+    format: ExportFormat | None,
     pending: bool,
-    account: str,
+    account: str | None,
     opening_balances: dict[str, Decimal] | None,
 ) -> None:
     """Write a clock's transactions as account statements, one for each account, or else for each currency.
@@ -212,8 +212,9 @@ def export(
     """
     if session.output.wants_json and format not in (None, "json"):
         raise click.UsageError("Use either --json or --format.")
-    chosen = "json" if session.output.wants_json else format or "csv"
+    chosen: ExportFormat = "json" if session.output.wants_json else format or "csv"
     with selected_clock(session, id) as (client, clock_id):
-        clock = client.get_clock(clock_id, details=True)
-        text = clock.export(chosen, pending=pending, opening_balances=opening_balances, account=account)
+        text = client.export_clock(
+            clock_id, chosen, pending=pending, opening_balances=opening_balances, account=account
+        )
     click.echo(text.encode(), nl=False)

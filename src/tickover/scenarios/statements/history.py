@@ -67,7 +67,7 @@ def history_of_clock(clock: Snapshot) -> History:
     ]
     return History(
         payments=sorted(payments, key=lambda payment: payment.at),
-        opening=clock.opening_balances,
+        opening=clock.opening_balances or {},
         accounts=[
             plans.account(one.key, one.name, one.currency, one.type, one.opening_balance) for one in clock.accounts
         ],
