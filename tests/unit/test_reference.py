@@ -78,7 +78,7 @@ def test_python_examples_send_the_requests_of_the_examples(
     (tmp_path / "checking.csv").write_bytes(b64decode(params.get("content", "")))
     sent = {}
 
-    async def send(_: Connections, request: Request) -> Response:
+    async def send(_: Connections, request: Request, deadline: object) -> Response:
         call = json.loads(request.content)
         sent[call["method"]] = call["params"]
         results = {each["name"]: each["examples"][0]["result"]["value"] for each in document()["methods"]}

@@ -122,7 +122,7 @@ class AsyncClient(Session):
 
     async def list_clocks(self, labels: Mapping[str, str] | None = None) -> AsyncIterator[Summary]:
         """Iterate over your clocks with these labels, or over all, newest first. Pages are requested when needed."""
-        async for page in self.pages(lambda cursor: calls.list_page(MAX_PAGE, cursor, labels)):
+        async for page in self._pages(lambda cursor: calls.list_page(MAX_PAGE, cursor, labels)):
             for clock in page.clocks:
                 yield clock
 

@@ -87,7 +87,7 @@ class Session:
         delay = min(requested or _FIRST_DELAY * 2**retries, _MAX_DELAY)
         return delay if retries < self._retries and delay < deadline.seconds_left else None
 
-    async def pages(self, call: Callable[[str | None], Call[PageT]]) -> AsyncIterator[PageT]:
+    async def _pages(self, call: Callable[[str | None], Call[PageT]]) -> AsyncIterator[PageT]:
         """Request one page after the other. `call` gets the cursor of a page, which is None for the first."""
         cursor: str | None = None
         requested: set[str | None] = set()
@@ -112,7 +112,7 @@ class Session:
         opening_balances: Mapping[str, Amount] | None = None,
     ) -> AsyncIterator[Event]:
         """Iterate over a clock's events after `after` and until `until`, which is the frozen time by default."""
-        async for page in self.pages(partial(calls.list_events, id, after, until, opening_balances)):
+        async for page in self._pages(partial(calls.list_events, id, after, until, opening_balances)):
             for event in page.events:
                 yield event
 
