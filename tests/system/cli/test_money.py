@@ -113,13 +113,11 @@ def test_expectations_of_a_scenario_are_stored_and_checked(shell: Shell, tmp_pat
 
 def test_json_of_a_clock_has_empty_opening_balances_only_if_they_were_given(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "a.json"
-    for params in ({}, {"openingBalances": {}}):
-        file.write_text(json.dumps(params))
+    for params, expected in (("{}", None), ('{"openingBalances": {}}', {})):
+        file.write_text(params)
         created = shell("clock", "create", "--params", str(file), "--json").json
-        shown = shell("clock", "show", "--json").json
-        assert [one["openingBalances"] for one in (created, shown) if "openingBalances" in one] == [{}] * 2 * len(
-            params
-        )
+        assert created.get("openingBalances") == expected
+        assert shell("clock", "show", "--json").json.get("openingBalances") == expected
 
 
 def test_export_writes_statements(shell: Shell, clock: str) -> None:
