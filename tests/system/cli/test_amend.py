@@ -55,6 +55,22 @@ def test_items_of_a_scenario_start_at_the_clocks_time(shell: Shell, clock: str, 
     assert document["transactions"] == []
 
 
+def test_transfers_of_a_scenario_are_added_too(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "savings.toml"
+    file.write_text(
+        'title = "Savings"\ncurrency = "EUR"\nlength = "2 months"\n'
+        '[[accounts]]\nkey = "checking"\nname = "Checking"\n[[accounts]]\nkey = "savings"\nname = "Savings"\n'
+        '[[transfers]]\nname = "Save"\namount = 30\nevery = "month on the 5th"\n'
+        'from_account = "checking"\nto_account = "savings"\n'
+    )
+    accounts = [{"key": key, "name": key, "type": "CHECKING", "currency": "EUR"} for key in ("checking", "savings")]
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "accounts": accounts}
+    shell("clock", "create", "--params", "-", input=json.dumps(params).encode())
+    added = shell("clock", "add", str(file), "--json")
+    assert added.code == 0, added.err
+    assert [each["at"][:10] for each in added.json["pendingTransfers"]] == ["2027-01-05", "2027-02-05"]
+
+
 def test_items_are_cancelled_by_name_and_by_id(shell: Shell, clock: str) -> None:
     several = shell("clock", "cancel", "Rent")
     assert (several.code, several.err.splitlines()[0]) == (2, "tickover: 2 pending items match 'Rent'.")

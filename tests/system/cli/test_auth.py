@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -55,6 +56,21 @@ def test_link_from_an_email_signs_in_once(
     assert signed_out_shell("login", email, "--link", link).code == 0
     assert signed_out_shell("clock", "list").code == 0
     assert signed_out_shell("login", email, "--link", link).code == 3
+
+
+def test_only_a_sign_in_changes_the_default_server(tmp_path: Path, program: Program, email: str) -> None:
+    other = program.url.replace("127.0.0.1", "localhost")
+    shell = Shell(tmp_path / "config", program.url)
+    del shell.variables["TICKOVER_URL"]
+    for url in (other, program.url):
+        assert shell("login", f"{urlsplit(url).hostname}-{email}", "--url", url).code == 0
+    clock = shell("clock", "create", "--url", other, "--json").json["id"]
+    for command in (["show", clock], ["rename", "Other"], ["fork"], ["delete", clock]):
+        assert shell("clock", *command, "--url", other).code == 0
+    # Its clocks are those of the other server.
+    assert shell("clock", "list", "--json").json["clocks"] == []
+    assert shell("clock", "create", "--json").code == 0
+    assert shell.clock
 
 
 # Signing out

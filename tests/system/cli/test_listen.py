@@ -3,7 +3,7 @@
 import json
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -135,26 +135,39 @@ def test_wrong_option_is_explained(offline_shell: Shell, options: list[str], sec
     assert message in ran.err
 
 
-def test_plaid_webhooks_are_for_items_that_an_app_knows(
-    program: Program, token: str, tmp_path: Path, receiver: Receiver
+def test_plaid_webhook_is_sent_once_for_each_change_of_an_item_that_an_app_knows(
+    program: Program, shell: Shell, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with listening(program, token, tmp_path, receiver.url, "--as", "plaid") as (id, output):
+    transactions = [{"name": name, "at": at, "amount": 1, "currency": "EUR", "type": "EXPENSE"} for name, at in ITEMS]
+    hotel = {**transactions[0], "name": "Hotel", "at": "2027-02-03T08:00:00Z", "authorizedAt": "2027-02-02T08:00:00Z"}
+    params = {"frozenTime": START, "transactions": [*transactions, hotel]}
+    id = program.result("createTestClock", params, shell.token)["clock"]["id"]
+    items: list[str] = []
+
+    def connect() -> None:
         exchanged, *_ = [
-            program.result("connectTestClock", {"id": id, "protocol": protocol}, token)
+            program.result("connectTestClock", {"id": id, "protocol": protocol}, shell.token)
             for protocol in ("PLAID", "PLAID", "SIMPLEFIN")
         ]
-        call = {"client_id": "id", "secret": "secret", "public_token": exchanged["publicToken"]}
-        body = json.dumps(call).encode()
-        item_id = program.request("POST", "/plaid/item/public_token/exchange", body).json["item_id"]
-        hotel = {"name": "Hotel", "at": "2027-02-03T08:00:00Z", "amount": 1, "currency": "EUR", "type": "EXPENSE"}
-        added = {"transactions": [{**hotel, "authorizedAt": "2027-02-02T08:00:00Z"}]}
-        program.result("amendTestClock", {"id": id, "add": added}, token)
-        # Payments that are booked, one that is authorized, and nothing.
-        for number, to in enumerate(["2027-02-01T00:00:00Z", "2027-02-03T00:00:00Z", "2027-02-03T01:00:00Z"], start=1):
-            advance(program, token, id, to)
-            wait_until(lambda: len(receiver.received) == min(number, 2))  # noqa: B023 - it's called in this iteration
+        body = json.dumps({"client_id": "id", "secret": "secret", "public_token": exchanged["publicToken"]}).encode()
+        items.append(program.request("POST", "/plaid/item/public_token/exchange", body).json["item_id"])
+
+    def advance_to(to: str) -> Callable[[], None]:
+        return lambda: advance(program, shell.token, id, to)
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    # What happens before each look at the clock. Payments are booked, one is authorized, and then nothing changes.
+    steps: list[Callable[[], object]] = [
+        *(connect, advance_to("2027-02-01T00:00:00Z"), list, list),
+        *(advance_to("2027-02-03T00:00:00Z"), list, advance_to("2027-02-03T01:00:00Z"), list, stop),
+    ]
+    monkeypatch.setattr(time, "sleep", lambda _: steps.pop(0)())
+    result = shell("listen", "--forward-to", receiver.url, "--clock", id, "--as", "plaid")
+    assert (result.code, steps) == (130, [])
     payloads = [json.loads(body) for _, body in receiver.received]
     # An app that hasn't exchanged its token doesn't know the item.
-    assert [(each["webhook_code"], each["item_id"]) for each in payloads] == [("SYNC_UPDATES_AVAILABLE", item_id)] * 2
-    assert output.read_text().startswith(f"{id} has no Plaid connection.")
-    assert "Signing secret" not in output.read_text()
+    assert [(each["webhook_code"], each["item_id"]) for each in payloads] == [("SYNC_UPDATES_AVAILABLE", items[0])] * 2
+    assert result.err.startswith(f"{id} has no Plaid connection.")
+    assert "Signing secret" not in result.err

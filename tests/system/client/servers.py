@@ -4,9 +4,11 @@ import json
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import trustme
 
@@ -170,6 +172,30 @@ def respond_with(
 def close_connection_early(handler: Handler, call: Any) -> None:
     """Read the request, and close the connection without a response."""
     handler.close_connection = True
+
+
+def forward_to(url: str) -> Step:
+    """Respond with the response of a Tickover server to the same call."""
+    return lambda handler, call: handler.respond(*_forward(url, handler, call))
+
+
+def lose_response_of(url: str) -> Step:
+    """Let a Tickover server process the call, and close the connection without its response."""
+
+    def step(handler: Handler, call: Any) -> None:
+        _forward(url, handler, call)
+        handler.close_connection = True
+
+    return step
+
+
+def _forward(url: str, handler: Handler, call: Any) -> tuple[int, bytes]:
+    address = urlsplit(url)
+    headers = {name: value for name, value in handler.headers.items() if name.lower() not in ("host", "content-length")}
+    with closing(HTTPConnection(address.hostname or "", address.port)) as connection:
+        connection.request(handler.command, handler.path, json.dumps(call), headers)
+        response = connection.getresponse()
+        return response.status, response.read()
 
 
 def respond_and_close(handler: Handler, call: Any) -> None:

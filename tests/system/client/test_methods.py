@@ -1,5 +1,6 @@
 """Methods of the client that no page shows, against a real server. The sync client runs the code of both."""
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -8,7 +9,16 @@ import pytest
 
 from tests.support.program import Program
 from tests.system.client.rejections import rejected
-from tests.system.client.servers import Step, reject, respond_normally, respond_with, result, scripted_server
+from tests.system.client.servers import (
+    Step,
+    forward_to,
+    lose_response_of,
+    reject,
+    respond_normally,
+    respond_with,
+    result,
+    scripted_server,
+)
 from tickover.client import (
     Clock,
     ExpectationFailed,
@@ -24,6 +34,7 @@ from tickover.client import (
     goal,
     income,
     never_below,
+    transfer,
 )
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
@@ -165,6 +176,43 @@ def test_advance_to_next_until_nothing_is_left(client: Tickover) -> None:
     assert visited == [RENT, SALARY, SAVED, SAVED + timedelta(days=30)]
     with pytest.raises(NothingLeft, match=f"^Nothing is pending or upcoming on {clock.id}.$"):
         clock.advance_to_next()
+
+
+def test_advance_to_next_stops_at_transfers(client: Tickover) -> None:
+    accounts = [account("checking", "Checking", "EUR"), account("savings", "Savings", "EUR")]
+    saved = [transfer("Save", 5, "checking", "savings", at) for at in (RENT - timedelta(days=1), SALARY)]
+    clock = client.create_clock(
+        frozen_time=START, accounts=accounts, transfers=saved, transactions=[expense("Rent", 1, "EUR", RENT)]
+    )
+    moved = []
+    while clock.next_at is not None:
+        result = clock.advance_to_next()
+        moved.append((result.after, len(result.transactions), len(result.transfers)))
+    assert moved == [(RENT - timedelta(days=1), 0, 1), (RENT, 1, 0), (SALARY, 0, 1)]
+
+
+# Lost responses
+
+MAKE_TWICE: dict[str, Callable[[Tickover, Clock], object]] = {
+    "create": lambda client, _: client.create_clock(PLAN),
+    "create from a scenario": lambda client, _: client.create_clock_from_scenario("trip"),
+    "fork": lambda client, clock: client.fork_clock(clock.id),
+    "amend": lambda client, clock: client.amend_clock(clock.id, add=[expense("Coffee", 1, "EUR", RENT)]),
+}
+
+
+@pytest.mark.parametrize("name", MAKE_TWICE)
+def test_call_whose_response_is_lost_is_done_once(program: Program, client: Tickover, name: str) -> None:
+    clock = client.create_clock(PLAN)
+    with (
+        scripted_server(lose_response_of(program.url), forward_to(program.url)) as proxy,
+        Tickover(proxy.url, client.token) as unlucky,
+    ):
+        MAKE_TWICE[name](unlucky, clock)
+        assert len(proxy.requests) == 2
+    clock.refresh()
+    assert len(list(client.list_clocks())) == (1 if name == "amend" else 2)
+    assert len(clock.pending_transactions) == (3 if name == "amend" else 2)
 
 
 # Amendments

@@ -86,6 +86,28 @@ async def test_clock_from_items_is_advanced_to_events(server: "MCPServer") -> No
     assert (moved["frozenTime"], [event["balance"] for event in moved["events"]]) == (RENT["at"], [-1150.5])
     moved = await call(server, "advance_clock", id=id, by="1mo")
     assert (moved["frozenTime"], moved["postedTransactions"]) == ("2027-02-03T08:00:00Z", 2)
+    # Not what happened before.
+    assert [event["transaction"]["name"] for event in moved["events"]] == ["Salary"]
+
+
+async def test_transfers_are_counted_and_shown_apart_from_transactions(server: "MCPServer") -> None:
+    accounts = [{"key": key, "name": key, "type": "CHECKING", "currency": "EUR"} for key in ("checking", "savings")]
+    saved = {"name": "Save", "amount": 50, "from": "checking", "to": "savings"}
+    transfers = [{**saved, "at": at} for at in ("2027-01-02T08:00:00Z", "2027-01-04T08:00:00Z")]
+    id = await create(server, accounts=accounts, transfers=transfers)
+    moved = await call(server, "advance_clock", id=id)
+    assert (moved["frozenTime"], [event["type"] for event in moved["events"]]) == (
+        transfers[0]["at"],
+        ["transfer.posted"],
+    )
+    counts = {name: moved[name] for name in moved if name.startswith(("posted", "pending"))}
+    assert counts == {
+        "postedTransactions": 0,
+        "pendingTransactions": 2,
+        "postedTransfers": 1,
+        "pendingTransfers": 1,
+    }
+    assert [item["name"] for item in moved["nextEvents"]] == ["Rent", "Save", "Salary"]
 
 
 async def test_scenario_starts_at_the_given_time(server: "MCPServer") -> None:
