@@ -233,6 +233,14 @@ test("a creation whose response is lost is repeated with the same key", async ()
   assert.match(clock.id, /^clock_/);
 });
 
+test("a fork and an amendment whose responses are lost are done once", async () => {
+  const { clock } = await tickover.createTestClock({ frozenTime: START, labels: { name: "original" } });
+  await faulty("lose the response").forkTestClock({ id: clock.id });
+  assert.equal(await countClocks("original"), 2);
+  const amended = await faulty("lose the response").amendTestClock({ id: clock.id, add: { transactions: [RENT] } });
+  assert.equal(amended.clock.pendingTransactions.length, 1);
+});
+
 test("your own key makes two calls one", async () => {
   const create = () => tickover.createTestClock({ frozenTime: START }, { idempotencyKey: "order 1" });
   assert.equal((await create()).clock.id, (await create()).clock.id);

@@ -126,6 +126,8 @@ test("webhooks are signed, arrive in order, and repeat their faults", async () =
     await run({ duplicate: 1 }),
     names.flatMap((name) => [name, name]),
   );
+  // Each delivery has its own faults: Rent and Phone are the only events of theirs.
+  assert.deepEqual(await run({ duplicate: 0.5, seed: 6 }), ["Rent", "Gym", "Food", "Food", "Phone", "Phone"]);
   await assert.rejects(run({ secret: "whsec_AAAA" }), /24 to 64/);
   // Without a scheme, a URL is http.
   await assert.rejects(run({ to: server.url.replace("http://", "") }), /405 !== 202/);
