@@ -5,7 +5,9 @@ The tests import these programs, because every worker imports this module, and t
 
 import csv
 import io
+import json
 import re
+from datetime import timedelta
 from decimal import Decimal
 from importlib.metadata import distribution
 from random import Random
@@ -133,9 +135,10 @@ def test_camt053_has_the_elements_of_the_schema(exported: Exported) -> None:
     assert len({read.id for read in document.bk_to_cstmr_stmt.stmt}) == len(exported.statements)
     for read, statement in zip(document.bk_to_cstmr_stmt.stmt, exported.statements, strict=True):
         balances = {one.tp.cd_or_prtry.cd.value: signed(one) for one in read.bal}
-        assert balances == {"OPBD": statement.opening, "CLBD": statement.closing}
+        booked = sum((entry.amount for entry in statement.entries if not entry.pending), start=statement.opening)
+        assert balances == {"OPBD": statement.opening, "CLBD": booked}
         days = {one.tp.cd_or_prtry.cd.value: one.dt.dt.to_date() for one in read.bal}
-        assert days == {"OPBD": statement.start.date(), "CLBD": statement.end.date()}
+        assert days == {"OPBD": statement.start.date(), "CLBD": exported.clock.frozen_time.date()}
         assert [entry.ntry_dtls[0].tx_dtls[0].rmt_inf.ustrd for entry in read.ntry] == [
             [entry.name or "-"] for entry in statement.entries
         ]
@@ -218,7 +221,29 @@ def test_a_clock_without_transactions(format: str) -> None:
         assert export(clock, format)
 
 
+def test_json_has_names_as_they_are() -> None:
+    item = replace(random_snapshot(Random(1)).transactions[0], name="  two  blanks\t", category=" x\u2028y ")
+    clock = replace(random_snapshot(Random(1)), transactions=[item], pending_transactions=[])
+    [statement] = json.loads(export(clock, "json"))["statements"]
+    assert [(entry["name"], entry["category"]) for entry in statement["entries"]] == [(item.name, item.category)]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_currency_whose_transactions_are_all_scheduled_has_a_statement(format: str) -> None:
+    clock = random_snapshot(Random(1))
+    scheduled = replace(clock.transactions[0], currency="GBP", at=clock.frozen_time + timedelta(days=1))
+    assert "GBP" in export(replace(clock, transactions=[], pending_transactions=[scheduled]), format)
+
+
 # Accounts
+
+
+def test_hledger_rounds_no_account_of_a_currency() -> None:
+    clock = snapshot_with_accounts()
+    first, second, *others = clock.accounts
+    accounts = [replace(first, opening_balance=Decimal("0.12345")), second, *others]
+    for ordered in (accounts, accounts[::-1]):
+        assert "commodity EUR 1000.00000\n" in export(replace(clock, accounts=ordered), "hledger")
 
 
 def test_each_account_has_a_statement_with_both_ends_of_transfers() -> None:

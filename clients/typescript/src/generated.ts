@@ -1203,7 +1203,7 @@ export abstract class OperationMethods {
     return this.call("scenarioFromStatement", params, options);
   }
 
-  /** Export a clock as account statements for other programs. Returns a file with one statement for each account, or for each currency of a clock without any, the same as `tickover clock export`. `ofx` and `camt053` need at least one account, transaction or opening balance. `camt053` allows 5 decimals. */
+  /** Export a clock as account statements for other programs. Returns a file with one statement for each account, or for each currency of a clock without any, the same as `tickover clock export`. `ofx` and `camt053` need at least one account, transaction or opening balance. `camt053` allows 5 decimals, and `hledger` 255. */
   exportTestClock(params: ExportEntry, options?: CallOptions): Promise<ExportedClock> {
     return this.call("exportTestClock", params, options);
   }

@@ -221,6 +221,19 @@ def test_a_reversal_is_an_item_of_the_opposite_type() -> None:
     ]
 
 
+def test_a_reversal_at_the_end_happens_and_is_no_card_payment() -> None:
+    fuel = rent(
+        at="+1 day", time="00:00", reversed_after="1 day", pending="1 day", authorized_amount=5, authorized_name="F"
+    )
+    [paid, reversal] = plan(NEW_YEAR, fuel, length="2 days").transactions
+    assert reversal.at == datetime(2027, 1, 3, tzinfo=UTC)
+    assert reversal.type == "INCOME"
+    assert paid.authorized_amount == 5
+    assert {reversal.authorized_at, reversal.authorized_amount, reversal.authorized_name} == {UNSET}
+    timing = {"at": "+1 day", "authorized_at": "start", "reversed_after": "1 day"}
+    assert plan(NEW_YEAR, rent(**timing), length="3 days").transactions[1].authorized_at is UNSET
+
+
 def test_a_card_payment_is_authorized_before_it_is_booked() -> None:
     fuel: dict[str, Any] = {"at": ["start", "+1 day", "+10 days"], "time": "18:00", "pending": "2 days"}
     made = plan(NEW_YEAR, rent(**fuel, authorized_amount=100, authorized_name="FUEL", reversed_after="1d"))

@@ -55,6 +55,7 @@ def test_a_rule_counts_from_its_start() -> None:
         ("FREQ=WEEKLY;BYMONTHDAY=30", "rrule with FREQ=WEEKLY can have only INTERVAL, BYDAY and BYMONTH; use FREQ="),
         ("FREQ=MONTHLY;BYDAY=99MO", "rrule must have days from 1 to 5 in BYDAY, such as 5MO."),
         ("FREQ=DAILY;BYDAY=54SU", "rrule must have days from 1 to 5 in BYDAY, such as 5MO."),
+        ("FREQ=YEARLY;BYMONTH=12;BYDAY=20MO", "rrule must have days from 1 to 5 in BYDAY, such as 5MO."),
         ("FREQ=YEARLY;BYDAY=54MO", "rrule must have days from 1 to 53 in BYDAY, such as 53MO."),
         ("FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30", 'rrule "FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30" selects no day.'),
         ("FREQ=DAILY;INTERVAL=7;BYDAY=MO", 'rrule "FREQ=DAILY;INTERVAL=7;BYDAY=MO" selects no day.'),

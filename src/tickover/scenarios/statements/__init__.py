@@ -9,7 +9,7 @@ from tickover.api.arguments import Amount
 from tickover.api.clocks import Snapshot
 from tickover.scenarios.statements.bank_formats import write_camt053, write_ofx
 from tickover.scenarios.statements.ledger_formats import write_beancount, write_hledger
-from tickover.scenarios.statements.statement import Statement, build_statements
+from tickover.scenarios.statements.statement import Statement, build_statements, clean_text
 from tickover.scenarios.statements.table_formats import write_csv, write_json
 
 __all__ = ["FORMATS", "Statement", "build_statements", "export"]
@@ -19,11 +19,13 @@ class FileFormat(Struct, frozen=True):
     write: Callable[[Sequence[Statement]], str]
     extension: str
     media_type: str
+    clean: Callable[[str], str] = clean_text
+    """Returns a name or a category as the file can contain it."""
 
 
 FORMATS: Final = {
     "csv": FileFormat(write_csv, "csv", "text/csv"),
-    "json": FileFormat(write_json, "json", "application/json"),
+    "json": FileFormat(write_json, "json", "application/json", clean=str),
     "hledger": FileFormat(write_hledger, "journal", "text/plain"),
     "beancount": FileFormat(write_beancount, "beancount", "text/plain"),
     "ofx": FileFormat(write_ofx, "ofx", "application/x-ofx"),
@@ -38,5 +40,6 @@ def export(
 
     With `account`, the file has only the statement of this account. Opening balances are for clocks without accounts.
     """
-    statements = build_statements(clock, opening, pending=pending)
-    return FORMATS[format].write([one for one in statements if not account or one.account == account])
+    file_format = FORMATS[format]
+    statements = build_statements(clock, opening, pending=pending, clean=file_format.clean)
+    return file_format.write([one for one in statements if not account or one.account == account])

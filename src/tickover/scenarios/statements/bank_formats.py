@@ -45,7 +45,7 @@ def write_ofx(statements: Sequence[Statement]) -> str:
 
 def _require_any(statements: Sequence[Statement]) -> None:
     if not statements:
-        raise ValueError("the clock has no transactions, and this format needs one; use csv, or include pending ones")
+        raise ValueError("the clock has no transactions, and this format needs one; use csv")
 
 
 def _ofx_statement(statement: Statement, number: int) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _camt_statement(statement: Statement, number: int, created: str) -> dict[str
         "Acct": {"Id": {"Othr": {"Id": id}}, "Ccy": statement.currency},
         "Bal": [
             _camt_balance(statement, "OPBD", statement.opening, statement.start),
-            _camt_balance(statement, "CLBD", statement.closing, statement.end),
+            _camt_balance(statement, "CLBD", statement.booked, statement.frozen_time),
         ],
         "Ntry": [_camt_entry(entry) for entry in statement.entries],
     }

@@ -11,12 +11,16 @@ from tickover.scenarios.statements.statement import Entry, Statement, plain_numb
 _EQUITY: Final = "Equity:Opening-Balances"
 _TRANSFERS: Final = "Equity:Transfers"
 """Both ends of a transfer go through it."""
+_MAX_HLEDGER_DECIMALS: Final = 255
 _NOT_IN_HLEDGER_ACCOUNTS: Final = re.compile(r"[;:()\[\]{}=@|*!<>~\"]")
 _NOT_IN_BEANCOUNT_ACCOUNTS: Final = re.compile(r"[^A-Za-z0-9]+")
 
 
 def write_hledger(statements: Sequence[Statement]) -> str:
-    """Return a journal for hledger. It declares all names, and its balance assertions check the closing balances."""
+    """Return a journal for hledger. It declares all names, and its balance assertions check the closing balances.
+
+    Raise ValueError for too many decimals.
+    """
     accounts = {_asset(one) for one in statements} | {_EQUITY}
     accounts |= {_hledger_account(entry) for statement in statements for entry in statement.entries}
     lines = ["decimal-mark .", *_commodities(statements), *(f"account {name}" for name in sorted(accounts)), ""]
@@ -30,6 +34,8 @@ def _commodities(statements: Sequence[Statement]) -> Iterator[str]:
         amounts = [statement.opening, *(entry.amount for entry in statement.entries)]
         most = max(len(plain_number(amount, statement.currency).partition(".")[2]) for amount in amounts)
         decimals[statement.currency] = max(most, decimals.get(statement.currency, 0))
+    if max(decimals.values(), default=0) > _MAX_HLEDGER_DECIMALS:
+        raise ValueError(f"hledger allows {_MAX_HLEDGER_DECIMALS} decimals, and an amount has more; use another format")
     yield from (f"commodity {currency} 1000.{'0' * count}" for currency, count in decimals.items())
 
 

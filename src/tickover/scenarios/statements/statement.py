@@ -1,7 +1,7 @@
 """Statements: the transactions of a clock in one currency or account, with the balances before and after."""
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -74,6 +74,8 @@ class Statement(Struct, frozen=True, rename="camel", omit_defaults=True):
     currency: str
     start: datetime
     end: datetime
+    frozen_time: datetime
+    """The clock's time. Later entries are pending."""
     opening: Decimal
     closing: Decimal
     entries: Sequence[Entry]
@@ -81,11 +83,35 @@ class Statement(Struct, frozen=True, rename="camel", omit_defaults=True):
     """The key of the account, if the clock has accounts."""
     account_type: AccountType | Literal[""] = ""
 
+    @property
+    def booked(self) -> Decimal:
+        """The balance after the entries that aren't pending."""
+        return next((entry.balance for entry in reversed(self.entries) if not entry.pending), self.opening)
 
-def build_statements(clock: Snapshot, opening: Mapping[str, Amount], *, pending: bool) -> list[Statement]:
-    """Return a statement for each account in their order, or for each currency of a clock without accounts."""
+
+def clean_text(text: str) -> str:
+    """Return text on one line without control and format characters, which most formats can't contain."""
+    cleaned = text if text.isprintable() else "".join(map(_clean_character, text))
+    return " ".join(cleaned.split())
+
+
+@lru_cache(maxsize=1024)
+def _clean_character(character: str) -> str:
+    category = unicodedata.category(character)
+    if category in ("Cc", "Zl", "Zp"):
+        return " "
+    return "" if category in ("Cf", "Cs", "Cn") else character
+
+
+def build_statements(
+    clock: Snapshot, opening: Mapping[str, Amount], *, pending: bool, clean: Callable[[str], str] = clean_text
+) -> list[Statement]:
+    """Return a statement for each account in their order, or for each currency of a clock without accounts.
+
+    `clean` returns a name or a category as the file can contain it.
+    """
     books: dict[str, list[Entry]] = {}
-    for entry in sorted(_entries(clock, pending=pending), key=lambda entry: entry.at):
+    for entry in sorted(_entries(clock, clean, pending=pending), key=lambda entry: entry.at):
         books.setdefault(entry.account or entry.currency, []).append(entry)
     instants = [entry.at for entries in books.values() for entry in entries]
     start = min([clock.start_time or clock.frozen_time, *instants])
@@ -97,23 +123,26 @@ def build_statements(clock: Snapshot, opening: Mapping[str, Amount], *, pending:
     ) -> Statement:
         entries = list(_with_balances(books.get(account or currency, []), before))
         after = entries[-1].balance if entries else before
-        return Statement(clock.id, currency, start, end, before, after, entries, account, account_type)
+        return Statement(
+            clock.id, currency, start, end, clock.frozen_time, before, after, entries, account, account_type
+        )
 
     if clock.accounts:
         return [statement(one.currency, one.opening_balance, one.key, one.type) for one in clock.accounts]
-    return [statement(currency, balances.get(currency, Decimal(0))) for currency in sorted({*balances, *books})]
+    currencies = {*balances, *books, *(item.currency for item in clock.pending_transactions)}
+    return [statement(currency, balances.get(currency, Decimal(0))) for currency in sorted(currencies)]
 
 
-def _entries(clock: Snapshot, *, pending: bool) -> Iterator[Entry]:
+def _entries(clock: Snapshot, clean: Callable[[str], str], *, pending: bool) -> Iterator[Entry]:
     """Yield transactions and the two ends of transfers."""
     for item in (*clock.transactions, *(clock.pending_transactions if pending else ())):
         yield Entry(
             id=item.id,
             at=item.at,
-            name=clean_text(item.name),
+            name=clean(item.name),
             amount=item.signed_amount,
             currency=item.currency,
-            category=clean_text(item.category or ""),
+            category=clean(item.category or ""),
             account=item.account or UNSET,
             pending=item.at > clock.frozen_time,
         )
@@ -121,7 +150,7 @@ def _entries(clock: Snapshot, *, pending: bool) -> Iterator[Entry]:
         leaves = Entry(
             id=f"{transfer.id}_out",
             at=transfer.at,
-            name=clean_text(transfer.name),
+            name=clean(transfer.name),
             amount=-transfer.amount,
             currency=transfer.currency,
             account=transfer.from_,
@@ -141,20 +170,6 @@ def _with_balances(entries: Sequence[Entry], balance: Decimal) -> Iterator[Entry
     for entry in entries:
         balance = add_exactly(balance, entry.amount)
         yield replace(entry, balance=balance)
-
-
-def clean_text(text: str) -> str:
-    """Return text on one line without control and format characters, which most formats can't contain."""
-    cleaned = text if text.isprintable() else "".join(map(_clean_character, text))
-    return " ".join(cleaned.split())
-
-
-@lru_cache(maxsize=1024)
-def _clean_character(character: str) -> str:
-    category = unicodedata.category(character)
-    if category in ("Cc", "Zl", "Zp"):
-        return " "
-    return "" if category in ("Cf", "Cs", "Cn") else character
 
 
 def plain_number(amount: Decimal, currency: str) -> str:

@@ -33,7 +33,7 @@ async def export_test_clock(params: ExportEntry, caller: Caller, services: Servi
 
     Returns a file with one statement for each account, or for each currency of a clock without any, the same as
     `tickover clock export`. `ofx` and `camt053` need at least one account, transaction or opening balance. `camt053`
-    allows 5 decimals.
+    allows 5 decimals, and `hledger` 255.
     """
     process = services.isolated_process
     # A call that waits for its turn holds no clock in memory.
