@@ -17,7 +17,7 @@ help:
 	@echo 'make check    run the linters, the type checker and the import checks'
 	@echo 'make fmt      format the code'
 	@echo 'make bench    run the benchmarks (8 minutes, or 3 minutes with QUICK=1)'
-	@echo 'make soak     run the robustness targets in full (140 minutes, or 7 minutes with QUICK=1)'
+	@echo 'make soak     run the robustness targets in full (3 hours, or 11 minutes with QUICK=1)'
 	@echo 'make types    generate the types of the TypeScript client from the OpenRPC document'
 	@echo 'make pictures take the pictures of the console in docs/'
 	@echo 'make npm      build the TypeScript client as an npm package in dist/'

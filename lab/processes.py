@@ -62,10 +62,6 @@ class Process:
             self._popen.wait(_WAIT_SECONDS)
         self._popen = None
 
-    def cpu_seconds(self) -> float:
-        """Return the user and system time of the process and all its children, ended ones included."""
-        return sum(map(cpu_seconds, (self.pid, *children_of(self.pid))))
-
     def mebibytes(self) -> float:
         return resident_mib(self.pid)
 

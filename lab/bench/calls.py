@@ -3,14 +3,11 @@
 import http.client
 import json
 import re
-import socket
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
 
 from lab.bench.load import Clocks
@@ -84,44 +81,6 @@ def read_outbox(data: Path) -> ReadCode:
         return found[1]
 
     return read
-
-
-class Sink:
-    """A mail server in its own process, which returns the received codes."""
-
-    def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "lab.bench.sink"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
-        )  # fmt: skip
-        assert self._process.stdout is not None
-        smtp_port, code_port = map(int, self._process.stdout.readline().split())
-        self.address = f"127.0.0.1:{smtp_port}"
-        self._code_port = code_port
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-    def connect(self) -> "CodeReader":
-        return CodeReader(self._code_port)
-
-
-class CodeReader:
-    """A connection that returns received codes."""
-
-    def __init__(self, port: int) -> None:
-        self._questions = socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_SECONDS)
-        self._responses = self._questions.makefile("r")
-
-    def read_code(self, email: str) -> str:
-        self._questions.sendall(f"{email}\n".encode())
-        return self._responses.readline().strip()
-
-    def close(self) -> None:
-        self._questions.close()
-        self._responses.close()
 
 
 def clocks_of(created: list[tuple[str, int]], tokens: list[str], params: Any) -> Clocks:

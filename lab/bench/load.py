@@ -21,6 +21,8 @@ STEP_SECONDS = 3 * 3600
 _TIMES_BEFORE_TOO_LATE = 9 * 365 * 86_400 // STEP_SECONDS
 _END_SECONDS = 15.0
 _LONG_SECONDS = 10.0
+_MAX_ROUNDS = 300
+"""More than a slot makes. Without a report of wrk, the next slot must not set a clock back."""
 _LINE = "SLOT "
 
 # `response` passes every response to Lua, which costs wrk less than one of its eleven microseconds. `"result"` is near
@@ -170,7 +172,7 @@ def read_report(output: str) -> Outcome:
     """Parse the output of wrk. The error is empty if the slot is valid."""
     lines = [line for line in output.splitlines() if line.startswith(_LINE)]
     if not lines:
-        return Outcome(Slot(0, 0, 0), 0, f"wrk printed no report: {output[-500:]}")
+        return Outcome(Slot(0, 0, 0), _MAX_ROUNDS, f"wrk printed no report: {output[-500:]}")
     report = json.loads(lines[-1].removeprefix(_LINE))
     slot = Slot(report["micros"] / 1e6, report["requests"], report["median"])
     if report["wrong"]:

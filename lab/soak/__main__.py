@@ -73,7 +73,7 @@ def _folder_closed_to_others() -> Path | None:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Smaller counts: about 7 minutes for all rows. The report goes to .soak.")
+@click.option("--quick", is_flag=True, help="Smaller counts: about 11 minutes for all rows. The report goes to .soak.")
 @click.option("--only", type=click.Choice([row.name for row in ROWS]), multiple=True, help="Run only this row.")
 @click.option("--store", type=click.Choice(STORES), multiple=True, help="Run only on this store.")
 def main(quick: bool, only: tuple[str, ...], store: tuple[StoreName, ...]) -> None:

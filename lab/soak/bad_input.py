@@ -178,5 +178,5 @@ ROW = Row(
     "no HTTP 5xx, no -32603, at most 250 ms and 64 MiB each",
     run,
     minutes=7,
-    quick_minutes=0.6,
+    quick_minutes=0.4,
 )

@@ -5,25 +5,22 @@ After every sync, what a client of Plaid has added and removed equals what the c
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from itertools import count, cycle
+from itertools import count
 from random import Random
 from typing import Any
 
-from lab.soak.connections import Connection, ConnectionLost, ResponseTruncated, connect, open_connections
+from lab.soak.connections import Connection, ConnectionLost, ResponseTruncated, connect
+from lab.soak.histories import FaultDuringCalls, history_figures, record_histories, sign_in
 from lab.soak.linearizability.mail import PlannedMailServer
-from lab.soak.linearizability.servers import CUT, Servers, run_servers
-from lab.soak.rows import Context, Figure, Row, at_least
-from tests.support.mail_servers import run_mail_server
-from tests.support.postgres import PostgresServer
-from tests.support.program import code_params, verify_params
+from lab.soak.linearizability.servers import CUT, Servers
+from lab.soak.rows import Context, Figure, Row
 from tests.support.world import HttpResponse
 
 _HISTORIES = 1_000
 _QUICK_HISTORIES = 48
-HISTORIES_PER_ROUND = 8
 _STEPS = 16
 _SHARE_CUT = 0.15
 _MAX_SECONDS = 60.0
@@ -254,17 +251,12 @@ class _History:
         return await client.read_page(self._clock, size)
 
 
-async def record_round(servers: Servers, mail: PlannedMailServer, numbers: Sequence[int], fault: str = "") -> bool:
-    """Run a history for each number at the same time. Return whether the fault happened."""
-    chances = Random(numbers[0])
-    calls, fault_begins = count(1), asyncio.Event()
-    calls_before_fault = chances.randint(len(numbers) * _STEPS // 5, len(numbers) * _STEPS // 2)
-
-    def count_call() -> None:
-        if next(calls) == calls_before_fault:
-            fault_begins.set()
-
-    token = await _sign_in(servers, mail, f"bank{numbers[0]}@example.test")
+async def record_round(
+    servers: Servers, mail: PlannedMailServer, numbers: Sequence[int], fault: str = ""
+) -> Iterable[str]:
+    """Run a history for each number at the same time. Return the fault of each, if it happened."""
+    during = FaultDuringCalls(servers, fault, Random(numbers[0]), len(numbers) * _STEPS)
+    token = await sign_in(servers, mail, f"bank{numbers[0]}@example.test")
     histories = []
     for number in numbers:
         own = Random(number)
@@ -272,52 +264,22 @@ async def record_round(servers: Servers, mail: PlannedMailServer, numbers: Seque
         history = _History(number, caller, own)
         await history.begin(token)
         # Tokens are exchanged once, so no fault begins before that.
-        caller.fault, caller.count_call = fault, count_call
+        caller.fault, caller.count_call = fault, during.count_call
         histories.append(history)
     async with asyncio.TaskGroup() as group:
         for history in histories:
             group.create_task(history.run())
-        if fault:
-            await fault_begins.wait()
-            await servers.inject(fault, chances, lambda: None)
-    return fault == CUT or fault_begins.is_set()
-
-
-async def _sign_in(servers: Servers, mail: PlannedMailServer, address: str) -> str:
-    async with open_connections(await servers.url(0), 1) as [connection]:
-        response = await connection.call("sendLoginCodeEmail", code_params(address))
-        assert "result" in response, response
-        code = mail.deliveries[address][-1].secret
-        response = await connection.call("loginByEmailVerification", verify_params(address, code))
-    token: str = response["result"]["token"]
-    return token
+        await during.inject()
+    return [during.happened for _ in histories]
 
 
 def run(context: Context) -> Iterator[Figure]:
     wanted = context.scale(_HISTORIES, _QUICK_HISTORIES)
-    done: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
     try:
-        with PostgresServer() if context.store == "postgres" else nullcontext() as postgres:
-            asyncio.run(_record(context, wanted, done, postgres))
+        record_histories(context, wanted, faults, record_round)
     finally:
-        yield at_least("histories without a difference", done.total(), wanted)
-        faults = ", ".join(f"{count:,} {fault}" for fault, count in sorted(done.items()) if fault)
-        share = round(100 * (done.total() - done[""]) / max(1, done.total()))
-        yield Figure("histories with faults", f"{share} % ({faults})", "at least 33 %", share >= 33)
-
-
-async def _record(context: Context, wanted: int, done: Counter[str], postgres: PostgresServer | None) -> None:
-    async with (
-        run_mail_server(PlannedMailServer()) as mail,
-        run_servers(context.folder, postgres, mail.port) as servers,
-    ):
-        faults = cycle(fault for kind in servers.faults for fault in ("", kind))
-        while done.total() < wanted and not context.is_out_of_time:
-            context.progress(done.total() / wanted, f"history {done.total() + 1:,} of {wanted:,}")
-            numbers = range(done.total(), min(wanted, done.total() + HISTORIES_PER_ROUND))
-            fault = next(faults)
-            happened = await record_round(servers, mail, numbers, fault)
-            done[fault if happened else ""] += len(numbers)
+        yield from history_figures(faults, wanted)
 
 
 ROW = Row(

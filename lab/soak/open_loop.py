@@ -34,8 +34,6 @@ class Measured:
     def __init__(self) -> None:
         self.statuses: Counter[int] = Counter()
         self.latencies = array("d")
-        self.not_sent = 0
-        """Requests without a free connection."""
         self.seconds = 0.0
 
     @property
@@ -156,9 +154,7 @@ class OpenLoop:
             if client.is_connected:
                 client.send(request, due)
                 return
-        if self._drop:
-            self.measured.not_sent += 1
-        else:
+        if not self._drop:
             self._waiting.append((request, due))
 
     def _finish(self, client: _Client, status: int, body: bytes) -> None:
@@ -184,7 +180,6 @@ class OpenLoop:
             if time.monotonic() > deadline:
                 break
             await asyncio.sleep(0.01)
-        self.measured.not_sent += len(self._waiting)
         self._waiting.clear()
         for client in list(self._clients):
             client.close()

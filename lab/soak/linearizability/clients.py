@@ -46,13 +46,13 @@ class Recorder:
         self.token = ""
         self.calls: list[Call] = []
 
-    async def run(self, clients: "Clients") -> None:
+    async def run(self, clients: "ClockClients | LoginClients") -> None:
         """Make all calls."""
         async with asyncio.TaskGroup() as group:
             for client in range(CLIENTS):
                 group.create_task(self._run_client(client, clients))
 
-    async def _run_client(self, client: int, clients: "Clients") -> None:
+    async def _run_client(self, client: int, clients: "ClockClients | LoginClients") -> None:
         connection = None
         try:
             for _ in range(CALLS_PER_CLIENT):
@@ -172,6 +172,3 @@ class LoginClients:
 
     def note(self, call: Call) -> None:
         """Nothing in a result matters for later calls."""
-
-
-Clients = ClockClients | LoginClients
