@@ -1,7 +1,6 @@
 """Metrics: what is counted, in a form that Prometheus reads, without data of callers."""
 
 import asyncio
-import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,7 +22,7 @@ from tickover.server.app import TickoverServer
 from tickover.server.http1.server import Server
 from tickover.server.metrics import server
 from tickover.server.metrics.mailer import MeasuredMailer
-from tickover.server.metrics.numbers import GAUGES, Key, SharedNumbers, render
+from tickover.server.metrics.numbers import SharedNumbers, render
 from tickover.server.metrics.server import DatabaseFacts
 from tickover.server.settings import SettingError, read_settings
 from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
@@ -31,7 +30,6 @@ from tickover.server.storage.admin.statistics import Statistics
 from tickover.server.storage.postgres import pool
 from tickover.server.storage.sqlite import writer
 from tickover.server.storage.store import Cause, Load, overloaded
-from tickover.server.workers import _Supervisor
 
 
 def metrics_of(numbers: SharedNumbers) -> Metrics:
@@ -85,25 +83,6 @@ def test_numbers_of_all_processes_are_summed() -> None:
     # A process that replaces another continues its counts.
     numbers.recorder(2).record_call("logout", None, 0.5)
     assert value(metrics_of(numbers), "calls_total", method="logout", outcome="OK") == 4
-
-
-@pytest.mark.parametrize("gauge", GAUGES, ids=" ".join)
-def test_gauges_of_a_worker_that_has_ended_are_cleared(gauge: Key, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The worker that replaces it has its number."""
-    settings = read_settings({}, {"workers": "2"})
-    supervisor = _Supervisor(settings, LogCapture().log, lambda *_: 0)
-    supervisor._workers = {7: 0, 8: 1}
-    for number in (0, 1):
-        supervisor._numbers.recorder(number).set(*gauge, value=3)
-    ended = [(6, 0), (7, 9)]
-    monkeypatch.setattr(os, "wait", lambda: ended.pop(0))
-    assert supervisor._wait_for_worker() == -9
-    assert total(metrics_of(supervisor._numbers), gauge[0]) == 3
-    monkeypatch.setattr(os, "fork", lambda: 9)
-    os.close(supervisor._start())
-    assert supervisor._workers == {8: 1, 9: 0}
-    for pipe in (supervisor._supervisor_ended, supervisor._supervisor_runs):
-        os.close(pipe)
 
 
 async def test_every_gauge_of_a_server_has_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

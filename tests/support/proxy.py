@@ -41,12 +41,12 @@ class Proxy:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._server = self._there(asyncio.start_server(self._take, "127.0.0.1", 0))
+        self._server = self._run(asyncio.start_server(self._take, "127.0.0.1", 0))
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._there(self._close())
+        self._run(self._close())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -67,13 +67,13 @@ class Proxy:
 
     def hold(self) -> None:
         """Block all traffic silently. New connections are accepted and blocked too."""
-        self._there(self._set_open(False))
+        self._run(self._set_open(False))
 
     def release(self) -> None:
         """Forward the held bytes and all later traffic."""
-        self._there(self._set_open(True))
+        self._run(self._set_open(True))
 
-    def _there(self, act: Coroutine[Any, Any, _Result]) -> _Result:
+    def _run(self, act: Coroutine[Any, Any, _Result]) -> _Result:
         """Run a function in the proxy's thread, and wait for it."""
         return asyncio.run_coroutine_threadsafe(act, self._loop).result()
 

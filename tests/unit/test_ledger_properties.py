@@ -38,7 +38,7 @@ BOUNDS = (-50, -3, 0, -0.0, 2, 40, 0.3, -0.1, 1e-9, 12.345, 1e12, -1e12)
 ROUNDS = 150
 AMOUNT_MEMBERS = ("balance", "accountBalance", "fromBalance", "toBalance", "currentAmount")
 ACCOUNTS = {"main": "EUR", "savings": "EUR", "card": "EUR", "dollars": "USD"}
-KEYS = {currency: [key for key, its in ACCOUNTS.items() if its == currency] for currency in ("EUR", "USD")}
+KEYS = {currency: [key for key, owned in ACCOUNTS.items() if owned == currency] for currency in ("EUR", "USD")}
 
 
 class Dice(Random):
