@@ -1,6 +1,7 @@
 """Generates clients/typescript/src/generated.ts from the OpenRPC document. Run by `make types`."""
 
 import json
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -158,5 +159,6 @@ def _comment(schema: Schema, indent: str = "") -> str:
 
 
 if __name__ == "__main__":
+    ArgumentParser(description=__doc__).parse_args()
     TARGET.write_text(generate(), "utf-8")
     print(f"Wrote {TARGET}.")
