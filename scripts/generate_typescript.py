@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from tickover.client.connections import MAX_RESPONSE_BYTES
+from tickover.client.http_pool import MAX_RESPONSE_BYTES
 from tickover.server.operations import OPERATIONS
 from tickover.server.rpc.openrpc import describe
 from tickover.testing import SETTINGS

@@ -92,7 +92,7 @@ def catches_all_exceptions(node: ast.AST) -> bool:
                 "server/storage/sqlite/writer.py",
                 "server/storage/postgres/batcher.py",
                 "server/tracing.py",  # marks the span and raises the exception again
-                "client/connections.py",  # closes the connection and raises the exception again
+                "client/http_pool.py",  # closes the connection and raises the exception again
             },
             id="exceptions",
         ),

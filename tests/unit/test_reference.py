@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.openrpc_document import PUBLIC_URL, document
 from tickover.cli.root import root
-from tickover.client.connections import Connections
+from tickover.client.http_pool import HttpPool
 from tickover.client.messages import Request, Response
 from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS, describe
 from tickover.server.web.api_reference import render
@@ -78,14 +78,14 @@ def test_python_examples_send_the_requests_of_the_examples(
     (tmp_path / "checking.csv").write_bytes(b64decode(params.get("content", "")))
     sent = {}
 
-    async def send(_: Connections, request: Request, deadline: object) -> Response:
+    async def send(_: HttpPool, request: Request, deadline: object) -> Response:
         call = json.loads(request.content)
         sent[call["method"]] = call["params"]
         results = {each["name"]: each["examples"][0]["result"]["value"] for each in document()["methods"]}
         body = {"jsonrpc": "2.0", "id": call["id"], "result": results[call["method"]]}
         return Response("", 200, json.dumps(body).encode())
 
-    monkeypatch.setattr(Connections, "send", send)
+    monkeypatch.setattr(HttpPool, "send", send)
     # An operation may have no example in Python.
     for shown in re.findall(r'data-language="Python">(.*?)</pre>', section(method["name"]), re.DOTALL):
         exec(text_of(shown), {"token": "tko_1"})

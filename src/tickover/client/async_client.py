@@ -143,13 +143,13 @@ class AsyncTickover(AsyncClient):
         retries: int = DEFAULT_RETRIES,
     ) -> None:
         # Imported here because httpx2 takes long to import, and `Tickover` doesn't need it.
-        from tickover.client.async_connections import AsyncConnections  # noqa: PLC0415
+        from tickover.client.async_http_pool import AsyncHttpPool  # noqa: PLC0415
 
-        self._connections = AsyncConnections(url)
-        super().__init__(url, token, self._connections, timeout, retries)
+        self._pool = AsyncHttpPool(url)
+        super().__init__(url, token, self._pool, timeout, retries)
 
     async def __aenter__(self) -> Self:
-        self._connections.reuse()
+        self._pool.reuse()
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -120,9 +120,9 @@ class Tickover(_Blocking[AsyncClient]):
         retries: int = DEFAULT_RETRIES,
     ) -> None:
         # Imported here because http.client takes long to import, and `tickover --help` doesn't need it.
-        from tickover.client.connections import Connections  # noqa: PLC0415
+        from tickover.client.http_pool import HttpPool  # noqa: PLC0415
 
-        self._async = AsyncClient(url, token, Connections(url), timeout, retries)
+        self._async = AsyncClient(url, token, HttpPool(url), timeout, retries)
         self.url: Final = self._async.url
 
     def __repr__(self) -> str:

@@ -165,13 +165,13 @@ async def post_to_url(url: str, webhook: Webhook, *, blocking: bool) -> Answer:
     transport: Transport
     # Both imports take long.
     if blocking:
-        from tickover.client.connections import Connections  # noqa: PLC0415
+        from tickover.client.http_pool import HttpPool  # noqa: PLC0415
 
-        transport = Connections(server)
+        transport = HttpPool(server)
     else:
-        from tickover.client.async_connections import AsyncConnections  # noqa: PLC0415
+        from tickover.client.async_http_pool import AsyncHttpPool  # noqa: PLC0415
 
-        transport = AsyncConnections(server)
+        transport = AsyncHttpPool(server)
     try:
         request = Request("POST", path, headers=webhook.headers, content=webhook.body)
         response = await transport.send(request, Deadline(_TIMEOUT_SECONDS))

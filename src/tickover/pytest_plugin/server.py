@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from tickover.client import AsyncTickover, ClientError, Email, Reason, Rejection, SignedIn, Tickover
-from tickover.client.connections import Connections
+from tickover.client.http_pool import HttpPool
 from tickover.client.messages import Deadline, Request
 from tickover.client.session import DEFAULT_TIMEOUT
 from tickover.client.sync_client import run
@@ -146,9 +146,9 @@ def _find_problem(url: str) -> str:
 
 def _has_mailbox(url: str) -> bool:
     """Return whether the development mailbox is enabled. Without `to` it returns 400; if disabled, 404."""
-    connections = Connections(url)
-    response = run(connections.send(Request("GET", "/mailbox/latest"), Deadline(DEFAULT_TIMEOUT)))
-    run(connections.close())
+    pool = HttpPool(url)
+    response = run(pool.send(Request("GET", "/mailbox/latest"), Deadline(DEFAULT_TIMEOUT)))
+    run(pool.close())
     return response.status == HTTPStatus.BAD_REQUEST
 
 

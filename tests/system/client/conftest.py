@@ -8,10 +8,10 @@ import pytest
 
 from tests.support.program import Program
 from tickover.client import Tickover
-from tickover.client.async_connections import AsyncConnections
-from tickover.client.connections import Connections
+from tickover.client.async_http_pool import AsyncHttpPool
+from tickover.client.http_pool import HttpPool
 
-Connect = Callable[..., AbstractAsyncContextManager[Connections | AsyncConnections]]
+Connect = Callable[..., AbstractAsyncContextManager[HttpPool | AsyncHttpPool]]
 
 _NUMBERS = count()
 
@@ -36,14 +36,14 @@ def client(program: Program, email: str) -> Iterator[Tickover]:
         yield signed_in
 
 
-@pytest.fixture(params=[Connections, AsyncConnections])
+@pytest.fixture(params=[HttpPool, AsyncHttpPool])
 def connect(request: pytest.FixtureRequest) -> Connect:
     """Opens connections of both kinds."""
 
     @asynccontextmanager
-    async def open_transport(url: str) -> AsyncIterator[Connections | AsyncConnections]:
+    async def open_transport(url: str) -> AsyncIterator[HttpPool | AsyncHttpPool]:
         transport = request.param(url)
-        if isinstance(transport, AsyncConnections):
+        if isinstance(transport, AsyncHttpPool):
             transport.reuse()
         try:
             yield transport

@@ -20,7 +20,7 @@ from tests.system.client.servers import Step, respond_normally, respond_with, sc
 from tickover.client import AsyncTickover, InvalidResponse, Tickover, Unreachable
 from tickover.client.async_client import AsyncClient
 from tickover.client.calls import discover, latest_email
-from tickover.client.connections import MAX_RESPONSE_BYTES
+from tickover.client.http_pool import MAX_RESPONSE_BYTES
 from tickover.client.messages import Deadline, Response
 
 TOKEN = "tko_secret_token"
@@ -270,7 +270,7 @@ async def test_an_idle_connection_is_reused_for_four_seconds(
         async with connect(server.url) as transport:
             await transport.send(DISCOVER, Deadline(60))
             later = SimpleNamespace(monotonic=lambda: time.monotonic() + idle_seconds)
-            for module in ("httpcore2._async.http11", "tickover.client.connections"):
+            for module in ("httpcore2._async.http11", "tickover.client.http_pool"):
                 monkeypatch.setattr(f"{module}.time", later)
             await transport.send(DISCOVER, Deadline(60))
         assert server.connections == connections

@@ -4,11 +4,11 @@ from asyncio import get_running_loop, sleep, timeout
 
 import httpx2
 
-from tickover.client.connections import IDLE_SECONDS, MAX_IDLE_CONNECTIONS, MAX_RESPONSE_BYTES, BaseConnections
+from tickover.client.http_pool import IDLE_SECONDS, MAX_IDLE_CONNECTIONS, MAX_RESPONSE_BYTES, BaseHttpPool
 from tickover.client.messages import Deadline, Request, Response
 
 
-class AsyncConnections(BaseConnections):
+class AsyncHttpPool(BaseHttpPool):
     """Asyncio connections. Until `reuse` is called, each connection is closed after its call."""
 
     is_blocking = False

@@ -35,7 +35,7 @@ MAX_RESPONSE_BYTES: Final = 2 * MAX_BATCH_BYTES
 """More than a server ever sends."""
 
 
-class BaseConnections:
+class BaseHttpPool:
     """URL, proxy, headers and error messages that the sync and the async connections share."""
 
     def __init__(self, url: str) -> None:
@@ -86,7 +86,7 @@ class BaseConnections:
         return Unreachable(message)
 
 
-class Connections(BaseConnections):
+class HttpPool(BaseHttpPool):
     """Blocking connections, whose coroutines never suspend. They are thread-safe."""
 
     is_blocking = True
