@@ -91,12 +91,12 @@ def test_order_of_ambiguous_dates_can_be_given(is_day_first: bool, day: date) ->
     content = b"Date,Name,Amount\n03/04/2027,Rent,-1\n"
     [payment] = read_statement(content, "bank.csv", currency="EUR", is_day_first=is_day_first).payments
     assert payment.day == day
-    with pytest.raises(StatementError, match="ambiguous, such as '03/04/2027'; use --day-first or --month-first"):
+    with pytest.raises(StatementError, match=r"ambiguous, such as '03/04/2027'$"):
         read_statement(content, "bank.csv", currency="EUR")
 
 
 def test_error_about_columns_names_those_of_the_file() -> None:
-    with pytest.raises(StatementError, match=r"--columns name=HEADER; columns found: Date, Amount, Extra$"):
+    with pytest.raises(StatementError, match=r"columns found: Date, Amount, Extra$"):
         amounts("Date,Amount,Extra\n2027-01-01,1,x\n")
 
 
@@ -248,7 +248,7 @@ def test_columns_and_currency_can_be_given() -> None:
     with pytest.raises(StatementError, match="no line has the headers"):
         read_statement(text, "a.csv")
     columns = {"date": "When", "name": "Who", "amount": "How much"}
-    with pytest.raises(StatementError, match=r"a\.csv, line 2: the currency is missing; use --currency EUR"):
+    with pytest.raises(StatementError, match=r"a\.csv, line 2: the currency is missing$"):
         read_statement(text, "a.csv", columns)
     assert read_statement(text, "a.csv", columns, "EUR").payments[0].amount == -5
 

@@ -88,14 +88,12 @@ class ExportRequest(Struct, frozen=True, tag="export"):
 
 
 _PARAMETERS: Final = {
-    "use --currency EUR": "pass currency",
-    "use --day-first or --month-first": "pass dayFirst",
-    "name them with --columns date=HEADER,amount=HEADER, or with debit=HEADER,credit=HEADER for two columns": (
-        "rename them"
-    ),
-    "name it with --columns name=HEADER": "rename one",
+    "columns": "rename them",
+    "name": "rename one",
+    "currency": "pass currency",
+    "order": "pass dayFirst",
 }
-"""What to do about a file, as an option of the command line and as a parameter of scenarioFromStatement."""
+"""What to do about what is missing in a file."""
 
 
 class StatementRequest(Struct, frozen=True, tag="statement"):
@@ -115,10 +113,8 @@ class StatementRequest(Struct, frozen=True, tag="statement"):
                 self.content, self.file_name, currency=self.currency, is_day_first=self.is_day_first
             )
         except statements.StatementError as error:
-            message = str(error)
-            for option, parameter in _PARAMETERS.items():
-                message = message.replace(option, parameter)
-            return IsolatedResult(errors=[(message, None)])
+            advice = f"; {_PARAMETERS[error.missing]}" if error.missing else ""
+            return IsolatedResult(errors=[(f"{error}{advice}", None)])
         text = from_payments.write_scenario(payments, title=Path(self.file_name).stem[:MAX_NAME] or "Statement")
         if len(text.encode()) > MAX_SCENARIO_BYTES:
             message = f"the scenario would have more than {MAX_SCENARIO_BYTES:,} bytes; split the file"

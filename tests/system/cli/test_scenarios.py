@@ -67,6 +67,23 @@ def test_a_bank_statement_becomes_a_clock_in_two_commands(shell: Shell, tmp_path
     assert shell("scenarios", "from", str(statement), "--columns", "day=x").code == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("When,What\n", "--columns date=HEADER,amount=HEADER"),
+        ("date,amount\n2027-01-03,1\n", "--columns name=HEADER"),
+        ("date,amount,name\n2027-01-03,1,Rent\n", "--currency EUR"),
+        ("date,amount,name,currency\n03/04/2027,1,Rent,EUR\n", "--day-first or --month-first"),
+    ],
+)
+def test_error_in_a_file_names_the_option_that_helps(shell: Shell, tmp_path: Path, text: str, option: str) -> None:
+    file = tmp_path / "bank.csv"
+    file.write_text(text)
+    result = shell("scenarios", "from", str(file))
+    assert result.code == 2
+    assert option in result.err
+
+
 def test_files_of_accounts_become_a_clock_with_transfers(shell: Shell, tmp_path: Path) -> None:
     rows = {"checking": ["2027-01-04,To savings,-200,EUR", "2027-01-05,Rent,-700,EUR"], "savings": []}
     rows["savings"] = ["2027-01-05,From checking,200,EUR"]

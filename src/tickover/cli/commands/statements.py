@@ -22,6 +22,15 @@ from tickover.scenarios.statements.read import COLUMNS, MAX_STATEMENT_BYTES, Sta
 
 _PREVIEWED: Final = 10
 _CLOCK_HINT: Final = "For a clock, use its whole ID, which starts with clock_: tickover clock list --json"
+_OPTIONS: Final = {
+    "columns": (
+        "name them with --columns date=HEADER,amount=HEADER, or with debit=HEADER,credit=HEADER for two columns"
+    ),
+    "name": "name it with --columns name=HEADER",
+    "currency": "use --currency EUR",
+    "order": "use --day-first or --month-first",
+}
+"""What to do about what is missing in a file."""
 _ReadFile = Callable[[bytes, str], History]
 
 
@@ -149,7 +158,8 @@ def _load_file(path: Path, read: _ReadFile, missing_hint: str = "") -> History:
     except OSError as error:
         raise CliError(Exit.WRONG_COMMAND, f"Can't read {path.name}: {error.strerror}.") from None
     except StatementError as error:
-        raise CliError(Exit.WRONG_COMMAND, f"{error}.") from None
+        advice = f"; {_OPTIONS[error.missing]}" if error.missing else ""
+        raise CliError(Exit.WRONG_COMMAND, f"{error}{advice}.") from None
 
 
 def _load_clock(session: Session, id: str) -> History:

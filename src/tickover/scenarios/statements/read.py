@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import islice, product
-from typing import Final
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
@@ -90,8 +90,21 @@ _OFX_TIME: Final = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})(?:([0-9]{2})([0-9
 _OFX_TAG: Final = re.compile(r"<(/?)([A-Z0-9.]{1,32})>([^<\r\n]*)")
 
 
+Missing = Literal["columns", "name", "currency", "order"]
+"""What a caller can tell about a file: its columns, the one with names, its currency, or the order in its dates."""
+
+
 class StatementError(Exception):
-    """A statement can't be read. The message says which line, and how to fix it."""
+    """A statement can't be read. The message says which line, and what is wrong."""
+
+    def __init__(self, message: str, missing: Missing | None = None) -> None:
+        super().__init__(message)
+        self.missing = missing
+        """What to pass, if that helps. Each caller has its own words for it."""
+
+
+class _CurrencyMissing(ValueError):
+    """Neither the file nor the caller tells the currency."""
 
 
 def read_statement(
@@ -150,7 +163,7 @@ def _read_ofx(text: str, name: str, currency: str) -> Iterator[Payment]:
                     yield _payment(_ofx_cells(fields, currency))
                 except ValueError as error:
                     id = fields.get("FITID", "?")[:40]
-                    raise StatementError(f"{name}, transaction {id!r}: {error}") from None
+                    raise StatementError(f"{name}, transaction {id!r}: {error}", _missing(error)) from None
         elif not closing:
             fields[tag] = html.unescape(value.strip())
             currency = (tag == "CURDEF" and fields[tag]) or currency
@@ -225,7 +238,7 @@ def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str, i
         try:
             payments.append(_payment(cells, is_day_first, decimal_mark, currency))
         except ValueError as error:
-            raise StatementError(f"{name}, line {line:,}: {error}") from None
+            raise StatementError(f"{name}, line {line:,}: {error}", _missing(error)) from None
     balances = [_parse_number(cells["balance"], decimal_mark) for _, cells in found]
     return History(payments=payments, opening=_opening_balances(payments, balances))
 
@@ -281,9 +294,9 @@ def _find_header(
             return delimiter, number, header, positions
         candidates.append(header)
     raise StatementError(
-        f"{name}: no line has the headers of a date and an amount; name them with --columns date=HEADER,amount=HEADER, "
-        "or with debit=HEADER,credit=HEADER for two columns; columns found: "
-        f"{_list_names(max(candidates, key=len, default=[]))}"
+        f"{name}: no line has the headers of a date and an amount; columns found: "
+        f"{_list_names(max(candidates, key=len, default=[]))}",
+        "columns",
     )
 
 
@@ -296,8 +309,8 @@ def _check_columns(
             raise StatementError(f"{name}: no column {columns[key]!r}; columns found: {_list_names(header)}")
     if not found["name"]:
         raise StatementError(
-            f"{name}: no column has the name or the description of a payment; name it with --columns name=HEADER; "
-            f"columns found: {_list_names(header)}"
+            f"{name}: no column has the name or the description of a payment; columns found: {_list_names(header)}",
+            "name",
         )
 
 
@@ -331,10 +344,12 @@ def _is_day_first(dates: Sequence[str], name: str) -> bool:
         return True
     is_day_first, is_month_first = any(a > 12 for a, _ in pairs), any(b > 12 for _, b in pairs)
     if is_day_first == is_month_first:
-        raise StatementError(
-            f"{name}: the dates are ambiguous, such as {dates[0][:20]!r}; use --day-first or --month-first"
-        )
+        raise StatementError(f"{name}: the dates are ambiguous, such as {dates[0][:20]!r}", "order")
     return is_day_first
+
+
+def _missing(error: ValueError) -> Missing | None:
+    return "currency" if isinstance(error, _CurrencyMissing) else None
 
 
 def _payment(
@@ -345,7 +360,7 @@ def _payment(
     code = (cells["currency"] or currency).upper()
     code = _SYMBOLS.get(code, code)
     if not code:
-        raise ValueError("the currency is missing; use --currency EUR")
+        raise _CurrencyMissing("the currency is missing")
     if not CURRENCY.fullmatch(code):
         raise ValueError(f"invalid currency {code[:30]!r}; use three letters, such as EUR")
     # In some files, the owner of the account is the payee of an income.
