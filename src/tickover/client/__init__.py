@@ -47,7 +47,7 @@ from tickover.api.tokens import StoredEmail
 from tickover.api.tokens import TokenInfo as TokenInfo
 from tickover.client.async_client import AsyncTickover as AsyncTickover
 from tickover.client.async_clock import AsyncClock as AsyncClock
-from tickover.client.clocks import AdvanceResult as AdvanceResult
+from tickover.client.clock_view import AdvanceResult as AdvanceResult
 from tickover.client.errors import BooksDiffer as BooksDiffer
 from tickover.client.errors import ClientError as ClientError
 from tickover.client.errors import ExpectationFailed as ExpectationFailed

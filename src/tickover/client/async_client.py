@@ -11,9 +11,9 @@ from tickover.api.limits import MAX_PAGE
 from tickover.api.tokens import SignedIn
 from tickover.client import calls
 from tickover.client.async_clock import AsyncClock
+from tickover.client.base_client import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL, BaseClient
 from tickover.client.calls import Call
 from tickover.client.errors import NoCode
-from tickover.client.session import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL, Session
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,7 +50,7 @@ def _show_signature(method: Any, call: Callable[..., object], result: object = N
     method.__signature__ = shown.replace(parameters=parameters, return_annotation=result or call_result)
 
 
-class AsyncClient(Session):
+class AsyncClient(BaseClient):
     """The methods of `AsyncTickover`."""
 
     send_code = _method(calls.send_code)

@@ -15,11 +15,11 @@ from tickover.api.plans import PlannedItem, expense
 from tickover.api.reconciliation import Reconciliation
 from tickover.client import calls
 from tickover.client.amendments import Item, ids_in_fork
+from tickover.client.base_client import BaseClient
 from tickover.client.books import Books
 from tickover.client.calls import Call, ClockChanges, FaultLike, ProtocolLike
-from tickover.client.clocks import AdvanceResult, ClockState, ClockView, diff_snapshots
+from tickover.client.clock_view import AdvanceResult, ClockState, ClockView, diff_snapshots
 from tickover.client.errors import BooksDiffer, ExpectationFailed, NothingLeft
-from tickover.client.session import Session
 from tickover.client.timeline import format_differences, format_violations
 from tickover.client.webhooks import Delivery, Handler, decode_secret, post, sign_event
 
@@ -27,9 +27,9 @@ from tickover.client.webhooks import Delivery, Handler, decode_secret, post, sig
 class AsyncClock(ClockView):
     """A clock. Its properties are from the last response; its methods call the server."""
 
-    def __init__(self, session: Session, snapshot: Snapshot) -> None:
+    def __init__(self, client: BaseClient, snapshot: Snapshot) -> None:
         super().__init__(ClockState(snapshot))
-        self._session = session
+        self._client = client
 
     async def advance(  # noqa: PLR0913 - one parameter for each unit of time
         self,
@@ -62,7 +62,7 @@ class AsyncClock(ClockView):
 
     async def preview(self, at: InstantLike) -> Snapshot:
         """Return the clock as it would be at an instant, without moving it."""
-        return await self._session.send(calls.get_clock(self.id, at))
+        return await self._client.send(calls.get_clock(self.id, at))
 
     async def refresh(self) -> None:
         """Load the clock's current state from the server."""
@@ -82,7 +82,7 @@ class AsyncClock(ClockView):
         `cancel` amend the fork in a second call. `cancel` has items of this clock. If the server rejects the amendment,
         the fork is deleted.
         """
-        fork = AsyncClock(self._session, await self._session.send(calls.fork_clock(self.id, at, **changes)))
+        fork = AsyncClock(self._client, await self._client.send(calls.fork_clock(self.id, at, **changes)))
         if add or cancel:
             try:
                 await fork._amend(add, ids_in_fork(cancel, self.id, fork.id))
@@ -113,10 +113,10 @@ class AsyncClock(ClockView):
         self, protocol: ProtocolLike, *, institution: str | None = None, faults: Sequence[FaultLike] | None = None
     ) -> Connected:
         """Let a program that speaks the protocol of a bank read the clock. The token is shown only once."""
-        return await self._session.send(calls.connect_clock(self.id, protocol, institution=institution, faults=faults))
+        return await self._client.send(calls.connect_clock(self.id, protocol, institution=institution, faults=faults))
 
     async def delete(self) -> None:
-        await self._session.send(calls.delete_clock(self.id))
+        await self._client.send(calls.delete_clock(self.id))
 
     async def events(
         self,
@@ -126,7 +126,7 @@ class AsyncClock(ClockView):
         opening_balances: Mapping[str, Amount] | None = None,
     ) -> AsyncIterator[Event]:
         """Iterate over the events after `after` and until `until`, which is the frozen time by default."""
-        found = self._session.list_events(self.id, after=after, until=until, opening_balances=opening_balances)
+        found = self._client.list_events(self.id, after=after, until=until, opening_balances=opening_balances)
         async for event in found:
             yield event
 
@@ -154,7 +154,7 @@ class AsyncClock(ClockView):
         try:
             for event in events:
                 webhook = sign_event(self.id, event, key)
-                deliveries.append(Delivery(event, await post(to, path, webhook, blocking=self._session.is_blocking)))
+                deliveries.append(Delivery(event, await post(to, path, webhook, blocking=self._client.is_blocking)))
         finally:
             queue.put_back(events[len(deliveries) :])
         return deliveries
@@ -170,7 +170,7 @@ class AsyncClock(ClockView):
         """Return the balance of a currency or of an account at an instant, which is the frozen time by default."""
         if (currency is None) == (account is None):
             raise ValueError("pass either a currency or an account")
-        result = await self._session.send(calls.get_balances(self.id, at, opening_balances=opening_balances))
+        result = await self._client.send(calls.get_balances(self.id, at, opening_balances=opening_balances))
         found = {each.currency: each.balance for each in result.balances}
         accounts = {each.account: each.balance for each in result.accounts}
         if currency is not None:
@@ -183,7 +183,7 @@ class AsyncClock(ClockView):
         self, at: InstantLike | None = None, *, opening_balances: Mapping[str, Amount] | None = None
     ) -> dict[str, Balance]:
         """Return the balance of each currency at an instant, with its lowest and highest point until then."""
-        result = await self._session.send(calls.get_balances(self.id, at, opening_balances=opening_balances))
+        result = await self._client.send(calls.get_balances(self.id, at, opening_balances=opening_balances))
         return {balance.currency: balance for balance in result.balances}
 
     async def export(
@@ -200,7 +200,7 @@ class AsyncClock(ClockView):
         accounts. With `pending`, include scheduled transactions.
         """
         call = calls.export_clock(self.id, format, pending=pending, opening_balances=opening_balances, account=account)
-        return await self._session.send(call)
+        return await self._client.send(call)
 
     async def check(
         self,
@@ -210,7 +210,7 @@ class AsyncClock(ClockView):
     ) -> CheckResult:
         """Check expectations, by default those of the clock. Raise ExpectationFailed if one doesn't hold."""
         __tracebackhide__ = True
-        result = await self._session.send(
+        result = await self._client.send(
             calls.check_clock(self.id, expectations or None, until=until, opening_balances=opening_balances)
         )
         if not result.ok:
@@ -234,7 +234,7 @@ class AsyncClock(ClockView):
         database, CSV as text, or the path of a CSV file. An amount is negative if money went out.
         """
         __tracebackhide__ = True
-        result = await self._session.send(
+        result = await self._client.send(
             calls.reconcile_clock(
                 self.id,
                 books,
@@ -252,7 +252,7 @@ class AsyncClock(ClockView):
 
     async def _update(self, call: Call[Snapshot]) -> AdvanceResult:
         """Send the call, replace the snapshot by its result, and return the difference."""
-        after = await self._session.send(call)
+        after = await self._client.send(call)
         before, self._state.snapshot = self.snapshot, after
         for move_to in self._state.on_move:
             move_to(self.frozen_time)

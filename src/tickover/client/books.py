@@ -13,7 +13,7 @@ from tickover.api.limits import MAX_OBSERVED
 from tickover.api.suggestions import suggest
 
 
-class Cursor(Protocol):
+class DatabaseCursor(Protocol):
     """A cursor as in DB-API 2.0, after a SELECT."""
 
     @property
@@ -21,7 +21,7 @@ class Cursor(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
 
-Books = Iterable[Mapping[str, Any]] | Cursor | str | Path | TextIO
+Books = Iterable[Mapping[str, Any]] | DatabaseCursor | str | Path | TextIO
 """Rows, a cursor, CSV as text, or a CSV file or its path."""
 
 _COLUMNS: Final = ("at", "date", "amount", "name", "id")

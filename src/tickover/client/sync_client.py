@@ -11,8 +11,8 @@ from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, g
 
 from tickover.client.async_client import AsyncClient
 from tickover.client.async_clock import AsyncClock
-from tickover.client.clocks import ClockView
-from tickover.client.session import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL
+from tickover.client.base_client import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL
+from tickover.client.clock_view import ClockView
 
 A_co = TypeVar("A_co", covariant=True)
 P = ParamSpec("P")

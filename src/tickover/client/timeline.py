@@ -16,7 +16,7 @@ from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import to_exact_balances
 from tickover.api.reconciliation import ExpectedItem, Field, ObservedItem, Reconciliation
 from tickover.api.terminal import sanitize
-from tickover.client.clocks import nearest_double
+from tickover.client.clock_view import nearest_double
 
 HAPPENED_MARK: Final = "●"
 SCHEDULED_MARK: Final = "○"

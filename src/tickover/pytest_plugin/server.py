@@ -10,9 +10,9 @@ from uuid import uuid4
 import pytest
 
 from tickover.client import AsyncTickover, ClientError, Email, Reason, Rejection, SignedIn, Tickover
+from tickover.client.base_client import DEFAULT_TIMEOUT
 from tickover.client.http_pool import HttpPool
 from tickover.client.messages import Deadline, Request
-from tickover.client.session import DEFAULT_TIMEOUT
 from tickover.client.sync_client import run
 from tickover.client.timeline import format_clock
 

@@ -9,7 +9,7 @@ import freezegun
 import pytest
 
 from tests.support.program import Program
-from tickover.client import AsyncTickover, Tickover, clocks
+from tickover.client import AsyncTickover, Tickover, clock_view
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 LATER = datetime(2027, 3, 1, tzinfo=UTC)
@@ -21,7 +21,7 @@ freezegun.configure(extend_ignore_list=["testcontainers"])
 
 def only(monkeypatch: pytest.MonkeyPatch, *libraries: str) -> None:
     """Hide the libraries that aren't listed."""
-    monkeypatch.setattr(clocks, "find_spec", lambda name: find_spec(name) if name in libraries else None)
+    monkeypatch.setattr(clock_view, "find_spec", lambda name: find_spec(name) if name in libraries else None)
 
 
 @pytest.fixture(params=["time_machine", "freezegun"])

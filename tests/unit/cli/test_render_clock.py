@@ -12,7 +12,7 @@ from tests.unit.snapshots import NOW, contribution, day, goal, snapshot, transac
 from tests.unit.strategies import CHARACTERS
 from tickover.api.clocks import Account, Snapshot, Transfer
 from tickover.cli.render.clock import render_clock
-from tickover.client.clocks import diff_snapshots
+from tickover.client.clock_view import diff_snapshots
 
 
 def with_accounts(frozen_time: datetime) -> Snapshot:

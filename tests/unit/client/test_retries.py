@@ -26,7 +26,7 @@ MakeCall = Callable[[AsyncClient], Any]
 
 async def advance(client: AsyncClient) -> None:
     clock = await ScriptedTransport(respond_normally).client().get_clock("clock_1")
-    clock._session = client
+    clock._client = client
     await clock.advance(days=1)
 
 

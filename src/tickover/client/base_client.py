@@ -24,7 +24,7 @@ _MAX_DELAY: Final = 3.0
 _TOKEN: Final = re.compile("[!-~]+")
 
 
-class Session:
+class BaseClient:
     """Sends calls to one server, with the token of one user."""
 
     def __init__(self, url: str, token: str | None, transport: Transport, timeout: float, retries: int) -> None:
