@@ -5,11 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import OMITTED, call, contribution, goal, login, send_link, transaction
-from tests.rpc.token_calls import calls_with_token
+from tests.rpc.builders import OMITTED, call, contribution, goal, transaction
 from tests.support.world import HttpResponse, World
 from tickover.api.limits import (
-    MAX_ACCESS_TOKENS,
     MAX_ACCOUNTS,
     MAX_BATCH,
     MAX_BATCH_BYTES,
@@ -19,17 +17,15 @@ from tickover.api.limits import (
     MAX_LABEL_VALUE,
     MAX_LABELS,
     MAX_NAME,
-    MAX_PAGE,
-    MAX_TOKEN_NAME,
     MAX_TRANSFERS,
 )
 from tickover.server.operations import OPERATIONS
-from tickover.server.rpc import batch_limits
-from tickover.server.rpc.batch_limits import BatchLimits
+from tickover.server.operations.access import Caller
+from tickover.server.rpc import batch_response
+from tickover.server.sign_in.tokens import digest
 
 LATE = "2027-02-01T09:00:00.123456Z"
 LATER = "2027-03-01T09:00:00.123456Z"
-MAX_NEW_CLOCK = OPERATIONS["createTestClock"].max_result
 DAYS = [f"2027-01-02T00:00:{second:02}Z" for second in range(MAX_BATCH)]
 
 
@@ -79,37 +75,60 @@ def outcomes(response: HttpResponse) -> list[str]:
     return [member["error"]["data"]["reason"] if "error" in member else "ok" for member in response.json]
 
 
-async def test_call_that_might_not_fit_is_rejected_without_running(world: World, token: str) -> None:
-    id = (await world.create(token, **largest()))["id"]
-    response = await world.post([call("advanceTestClock", {"id": id, "frozenTime": day}, day) for day in DAYS], token)
+async def test_batch_fills_its_size_and_no_call_that_writes_runs_without_room(world: World, token: str) -> None:
+    clock = await world.create(token, **largest())
+    size = len(json.dumps(clock, separators=(",", ":")))
+    params = [{"id": clock["id"], "frozenTime": day} for day in DAYS]
+    response = await world.post([call("advanceTestClock", one, one["frozenTime"]) for one in params], token)
     found = outcomes(response)
     done = found.count("ok")
     assert found == ["ok"] * done + ["INVALID_REQUEST"] * (MAX_BATCH - done)
-    assert len(response.body) > MAX_BATCH_BYTES - 2 * OPERATIONS["advanceTestClock"].max_result, (
-        "as many run as surely fit"
-    )
+    assert len(response.body) > MAX_BATCH_BYTES - 2 * size, "no room is kept for larger clocks"
     assert [member["id"] for member in response.json] == DAYS
     rejected = response.json[-1]["error"]
     assert (rejected["code"], rejected["data"]) == (-32600, {"reason": "INVALID_REQUEST"})
     assert "Send this call alone" in rejected["message"]
-    clock = (await world.result("getTestClock", {"id": id}, token))["clock"]
-    assert clock["frozenTime"] == DAYS[done - 1], "no rejected call moved it"
+    moved = (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"]
+    assert moved["frozenTime"] == DAYS[done - 1], "no rejected call moved it"
 
 
-async def test_error_larger_than_any_result_of_its_operation_is_limited(
-    world: World, token: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("method", ["createTestClock", "forkTestClock", "amendTestClock", "updateTestClock"])
+async def test_no_call_that_writes_runs_without_room(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    wrong = call("deleteTestClock", {f"{number:0200}": 1 for number in range(100)})
-    alone = await world.post(wrong, token)
-    room = 5 * len(alone.body) // 2
-    assert room > 2 * OPERATIONS["deleteTestClock"].max_result
-    reserved = MAX_BATCH * 1024 + 3 * len(json.dumps(wrong, separators=(",", ":")))
-    monkeypatch.setattr(batch_limits, "MAX_BATCH_BYTES", reserved + room)
-    assert outcomes(await world.post([wrong] * 3, token)) == ["INVALID_PARAMS", "INVALID_PARAMS", "INVALID_REQUEST"]
+    id = (await world.create(token, **largest()))["id"]
+    params: dict[str, Any] = {
+        "createTestClock": largest(),
+        "forkTestClock": {"id": id},
+        "amendTestClock": {"id": id, "add": {"transactions": [transaction(at=LATER)]}},
+        "updateTestClock": {"id": id, "name": "changed"},
+    }[method]
+    before = await world.result("listTestClocks", {}, token), await world.result("getTestClock", {"id": id}, token)
+    size = len(json.dumps(before[1], separators=(",", ":")))
+    room = MAX_BATCH * 1024 + len(json.dumps(call(method, params), separators=(",", ":"))) + size
+    monkeypatch.setattr(batch_response, "MAX_BATCH_BYTES", room)
+    assert outcomes(await world.post([call(method, params)], token)) == ["INVALID_REQUEST"]
     monkeypatch.undo()
-    world.rpc._batch_limits = BatchLimits(max_unfinished=2 * room // 5 - 1)
-    found = outcomes(await world.post([wrong, call("getCurrentUser", {})], token))
-    assert found == ["UNAVAILABLE", "ok"]
+    after = await world.result("listTestClocks", {}, token), await world.result("getTestClock", {"id": id}, token)
+    assert after == before
+
+
+async def test_result_that_is_only_read_is_left_out(world: World, token: str) -> None:
+    clock = await world.create(token, **largest())
+    read = call("getTestClock", {"id": clock["id"]})
+    alone = len((await world.post(read, token)).body)
+    found = outcomes(await world.post([read] * MAX_BATCH, token))
+    done = found.count("ok")
+    assert found == ["ok"] * done + ["INVALID_REQUEST"] * (MAX_BATCH - done)
+    assert done >= (MAX_BATCH_BYTES - 60_000) // alone - 1
+
+
+async def test_error_larger_than_the_room_is_limited(world: World, token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = call("getTestClock", {f"{number:0200}": 1 for number in range(100)})
+    alone = await world.post(wrong, token)
+    reserved = MAX_BATCH * 1024 + 3 * len(json.dumps(wrong, separators=(",", ":")))
+    monkeypatch.setattr(batch_response, "MAX_BATCH_BYTES", reserved + 5 * len(alone.body) // 2)
+    assert outcomes(await world.post([wrong] * 3, token)) == ["INVALID_PARAMS", "INVALID_PARAMS", "INVALID_REQUEST"]
 
 
 async def test_notifications_need_no_space(world: World, token: str) -> None:
@@ -118,13 +137,6 @@ async def test_notifications_need_no_space(world: World, token: str) -> None:
     assert (await world.post(calls, token)).status == 204
     clock = (await world.result("getTestClock", {"id": id}, token))["clock"]
     assert clock["frozenTime"] == DAYS[-1]
-
-
-async def test_notification_over_the_process_limit_has_no_response(world: World) -> None:
-    world.rpc._batch_limits = BatchLimits(max_unfinished=0)
-    batch = [call("rpc.discover", {}, OMITTED), call("createTestClock", {"x" * 9_000: 1}, OMITTED)]
-    assert (await world.post(batch)).status == 204
-    assert outcomes(await world.post([call("rpc.discover", {})])) == ["UNAVAILABLE"]
 
 
 # Maximum sizes
@@ -142,54 +154,36 @@ async def test_no_clock_exceeds_its_maximum_size(world: World, token: str, chara
     moved = await world.call("advanceTestClock", {"id": id, "frozenTime": LATER}, token)
     detailed = await world.call("getTestClock", {"id": id, "details": True}, token)
     forked = await world.call("forkTestClock", {"id": id, "at": LATE}, token)
-    assert max(len(one.body) for one in (response, moved, detailed, forked)) <= MAX_NEW_CLOCK
+    assert max(len(one.body) for one in (response, moved, detailed, forked)) <= batch_response._MAX_CLOCK
 
 
-async def test_no_other_result_exceeds_its_maximum_size(world: World, token: str) -> None:
-    for _ in range(MAX_PAGE + 1):
-        await world.create(token, frozenTime="2027-01-01T00:00:00.123456Z", **largest_names("\x01"))
-    token_params = {"name": "\x01" * MAX_TOKEN_NAME}
-    others = await calls_with_token(world, token)
-    for _ in range(MAX_ACCESS_TOKENS - 2):
-        await world.result("createAccessToken", token_params, token)
-    code = await world.send_code()
-    link = (await world.result("sendLoginCodeEmail", send_link("eve@example.test")))["loginUrl"]
-    calls = {
-        "listTestClocks": {"limit": MAX_PAGE, "details": True},
-        "loginByEmailVerification": login(code),
-        "loginByEmailLink": {"token": link.partition("#token=")[2]},
-        "sendLoginCodeEmail": send_link("ben@example.test"),
-        "createAccessToken": token_params,
-        "rpc.discover": {},
-        **{name: params for name, params in others.items() if name not in ("listTestClocks", "createAccessToken")},
-    }
-    on_large_clocks = {"listTestClockEvents", "getTestClockBalances", "checkTestClock"}
-    sized = {name for name, one in OPERATIONS.items() if one.max_result < MAX_NEW_CLOCK}
-    for method, params in calls.items():
-        if method not in sized - on_large_clocks:
-            continue
+@pytest.mark.parametrize(
+    "entry", [goal(), goal(contributions=[contribution()]), {"accounts": True}, transaction()], ids=str
+)
+async def test_no_clock_exceeds_the_bound_of_its_call(world: World, token: str, entry: Any) -> None:
+    """The smallest entries grow the most."""
+    small = {"name": "g", "targetAmount": 1}
+    many: dict[str, Any] = {"goals": [small] * 25}
+    if "accounts" in entry:
+        accounts = [{"key": f"a{n}", "name": "b", "currency": "EUR", "type": "CASH"} for n in range(20)]
+        moves = [{"at": LATE, "name": "m", "from": "a1", "to": "a2", "amount": 1}] * 100
+        many = {"accounts": accounts, "transfers": moves}
+    elif "type" in entry:
+        many = {"transactions": [entry] * 100}
+    elif "contributions" in entry:
+        many = {"goals": [{**small, "contributions": [{"at": LATE, "amount": 1e9}] * 100}] * 25}
+    many["frozenTime"] = "2027-01-01T00:00:00Z"
+    caller = Caller(world.now, "", await world.services.store.find_token(digest(token), world.now))
+
+    async def check(method: str, params: dict[str, Any]) -> Any:
+        written = json.dumps(params, separators=(",", ":")).encode()
+        bound = await batch_response._max_clock(OPERATIONS[method], written, caller, world.services)
         response = await world.call(method, params, token)
-        assert "result" in response.json, response.json
-        assert len(response.body) <= OPERATIONS[method].max_result + 64, method
+        assert len(response.body) <= bound, response.body[:200]
+        return response.json["result"]["clock"]
 
-
-@pytest.mark.parametrize("amount", [1.2345678901234567e-300, 1_000_000_000])
-async def test_no_result_about_a_ledger_exceeds_its_maximum_size(world: World, token: str, amount: Any) -> None:
-    # Every transaction has its own currency, and all expectations are violated by all transactions.
-    many = largest("\x01", amount, has_accounts=False)
-    codes = [f"A{chr(65 + number // 26)}{chr(65 + number % 26)}" for number in range(100)]
-    many["transactions"] = [{**each, "currency": code} for each, code in zip(many["transactions"], codes, strict=True)]
-    id = (await world.create(token, **many))["id"]
-    openings = {f"Z{chr(65 + number // 26)}{chr(65 + number % 26)}": -0.1234567890123 for number in range(200)}
-    name, category = many["transactions"][0]["name"], many["transactions"][0]["category"]
-    posted = {"posted": {"name": name, "by": LATER, "count": 1_000_000}}
-    total = {"type": many["transactions"][0]["type"], "currency": codes[0], "category": category, "per": "ALL"}
-    calls = {
-        "listTestClockEvents": {"id": id, "until": LATER, "limit": 500, "openingBalances": openings},
-        "getTestClockBalances": {"id": id, "at": LATER, "openingBalances": openings},
-        "checkTestClock": {"id": id, "expectations": [posted] * 49 + [{"total": {**total, "atMost": 0}}]},
-    }
-    for method, params in calls.items():
-        response = await world.call(method, params, token)
-        assert "result" in response.json, response.json
-        assert len(response.body) <= OPERATIONS[method].max_result + 64, method
+    id = (await check("createTestClock", many))["id"]
+    await check("updateTestClock", {"id": id, "name": "n"})
+    await check("advanceTestClock", {"id": id, "frozenTime": LATER})
+    await check("forkTestClock", {"id": id, "at": LATE})
+    await check("amendTestClock", {"id": id, "add": {"goals": [small] * 25}})

@@ -94,8 +94,45 @@ async def test_each_call_of_a_batch_has_its_own_time(world: World, monkeypatch: 
 
 
 async def test_stopping_server_starts_no_further_calls(world: World) -> None:
-    world.rpc.stop(60)
+    world.gate.stop(60)
     assert reason_of(await world.post(call("nothing"))) == "METHOD_NOT_FOUND", "there is still time"
-    world.rpc.stop(0)
+    world.gate.stop(0)
     response = await world.post([call("nothing", {}, 1), call("nothing", {}, 2)])
     assert [one["error"]["data"]["reason"] for one in response.json] == ["UNAVAILABLE"] * 2
+
+
+async def test_wrong_token_is_looked_up_once_for_a_batch(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[bytes] = []
+    find = world.store.find_token
+
+    async def count(digest: bytes, now: Any) -> Any:
+        looked_up.append(digest)
+        return await find(digest, now)
+
+    monkeypatch.setattr(world.store, "find_token", count)
+    response = await world.post([call("listTestClocks", {}, number) for number in range(50)], "tko_" + "x" * 43)
+    assert {one["error"]["data"]["reason"] for one in response.json} == {"UNAUTHENTICATED"}
+    assert len(looked_up) == 1
+
+
+async def test_valid_token_is_looked_up_once_for_a_batch_of_errors(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[bytes] = []
+    find = world.store.find_token
+
+    async def count(digest: bytes, now: Any) -> Any:
+        looked_up.append(digest)
+        return await find(digest, now)
+
+    monkeypatch.setattr(world.store, "find_token", count)
+    response = await world.post([call("listTestClocks", {"x": 1}, number) for number in range(50)], token)
+    assert {one["error"]["data"]["reason"] for one in response.json} == {"INVALID_PARAMS"}
+    assert len(looked_up) == 1
+    batch = [call("logout", {}, 1), call("listTestClocks", {"x": 1}, 2), call("getCurrentUser", {}, 3)]
+    found = (await world.post(batch, token)).json
+    assert [one["error"]["data"]["reason"] if "error" in one else "ok" for one in found] == [
+        "ok",
+        "UNAUTHENTICATED",
+        "UNAUTHENTICATED",
+    ]

@@ -94,7 +94,14 @@ class ConfiguredHandler:
     def __init__(self, world: World, **settings: str) -> None:
         mine = world.handler
         self._handler = Handler(
-            read(settings), world.rpc, mine._bank, mine._site, world.store.ping, LogCapture().log, now=lambda: world.now
+            read(settings),
+            world.gate,
+            world.rpc,
+            mine._bank,
+            mine._site,
+            world.store.ping,
+            log=LogCapture().log,
+            now=lambda: world.now,
         )
 
     async def request(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> HttpResponse:

@@ -5,24 +5,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from tests.rpc.builders import OMITTED, call, post_with, raw_call, reason_of, send
 from tests.support.log_capture import LogCapture
 from tests.support.world import SETTINGS, World, run_concurrently, send_request
-from tickover.api.errors import Reason
 from tickover.server.http1.messages import Request
 from tickover.server.web.handler import Handler
 
 JSON = ("Content-Type", "application/json")
 
 
-def handler_of(world: World, ping: Any = None, **options: Any) -> Handler:
-    mine, settings = world.handler, replace(SETTINGS, max_in_flight=1)
-    ping = ping or world.store.ping
-    return Handler(
-        settings, world.rpc, mine._bank, mine._site, ping, LogCapture().log, now=lambda: world.now, **options
-    )
+def handler_of(world: World, ping: Any = None) -> Handler:
+    mine, ping, log = world.handler, ping or world.store.ping, LogCapture().log
+    return Handler(SETTINGS, world.gate, world.rpc, mine._bank, mine._site, ping, log=log, now=lambda: world.now)
 
 
 # Requests
@@ -120,25 +115,6 @@ async def test_server_without_store_is_alive_but_not_ready(world: World) -> None
     assert (await world.request("GET", "/healthz")).status == 200
     response = await world.request("GET", "/readyz")
     assert (response.status, response.headers["retry-after"]) == (503, "1")
-
-
-# Overload
-
-
-async def test_calls_over_the_limit_are_rejected_but_not_health_checks(world: World) -> None:
-    counted: list[Reason] = []
-    handler = handler_of(world, count_rejection=counted.append)
-    request = Request("POST", "/rpc", b"", {b"content-type": b"application/json"}, world.client, raw_call("x", "{}"))
-    first = handler.handle(request)
-    assert not isinstance(first, tuple)
-    response = await send_request(handler, request)
-    assert (response.status, response.headers["retry-after"], reason_of(response)) == (503, "1", "UNAVAILABLE")
-    assert response.json["error"]["data"]["retryAfterSeconds"] == 1
-    for path in ("/healthz", "/readyz"):
-        assert (await send_request(handler, Request("GET", path))).status == 200
-    assert (await first)[0] == 200
-    assert reason_of(await send_request(handler, request)) == "METHOD_NOT_FOUND"
-    assert counted == [Reason.UNAVAILABLE]
 
 
 # Internal errors

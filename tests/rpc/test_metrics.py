@@ -11,7 +11,8 @@ import apsw
 import asyncpg
 import pytest
 
-from tests.rpc.builders import FailingMailer
+from tests.rpc.bank_client import connect_plaid, connect_simplefin
+from tests.rpc.builders import FailingMailer, transaction
 from tests.support.emails import make_email
 from tests.support.log_capture import LogCapture
 from tests.support.metrics import Metrics, parse_metrics, total, value
@@ -55,6 +56,29 @@ async def test_calls_are_counted_by_method_and_outcome(world: World, token: str)
     assert value(found, "call_duration_seconds_bucket", method="createTestClock", le="+Inf") == 4
 
 
+async def test_calls_of_bank_clients_are_counted(world: World, token: str) -> None:
+    clock = await world.create(token, transactions=[transaction()])
+    fault = {"kind": "INTERNAL_ERROR", "from": "2027-01-01T00:00:00Z", "until": "2028-01-01T00:00:00Z"}
+    item = await connect_plaid(world, token, clock["id"])
+    await item.call("/transactions/sync")
+    await item.error("/transactions/sync", cursor="wrong")
+    faulty = await connect_plaid(world, token, clock["id"], faults=[fault])
+    assert (await faulty.send("/transactions/get", start_date="2027-01-01", end_date="2027-02-01")).status == 500
+    simplefin = await connect_simplefin(world, token, clock["id"])
+    await simplefin.accounts()
+    await simplefin.get(credentials="conn:wrong")
+    await item.send("/no/such/path")
+    found = metrics_of(world.numbers)
+    assert value(found, "calls_total", method="plaid /transactions/sync", outcome="OK") == 1
+    assert value(found, "calls_total", method="plaid /transactions/sync", outcome="INVALID_REQUEST") == 1
+    assert value(found, "calls_total", method="plaid /transactions/get", outcome="OK") == 1, "the bank simulates it"
+    assert value(found, "calls_total", method="simplefin /claim", outcome="OK") == 1
+    assert value(found, "calls_total", method="simplefin /accounts", outcome="OK") == 1
+    assert value(found, "calls_total", method="simplefin /accounts", outcome="UNAUTHENTICATED") == 1
+    assert value(found, "calls_total", method="unknown", outcome="INVALID_REQUEST") == 1
+    assert value(found, "call_duration_seconds_count", method="plaid /transactions/sync") == 2
+
+
 def test_durations_are_counted_in_cumulative_buckets() -> None:
     numbers = SharedNumbers()
     for seconds in (0, 0.0005, 0.00051, 10, 10.001):
@@ -91,12 +115,12 @@ async def test_every_gauge_of_a_server_has_its_source(tmp_path: Path, monkeypatc
     opened = await TickoverServer.open(settings, LogCapture().log, numbers.recorder())
     try:
         monkeypatch.setattr(opened._store, "load", lambda: Load(1, 2, 3))
-        monkeypatch.setattr(opened._handler, "in_flight", 4)
+        monkeypatch.setattr(opened._gate, "in_flight", 4)
         monkeypatch.setattr(Server, "connection_count", 5)
         await opened._publish_gauges()
         opened._on_swept(6)
         opened._on_swept(7)
-        opened._count_rejected_request(Reason.UNAVAILABLE)
+        opened._gate.count_refusal(Reason.UNAVAILABLE)
     finally:
         await opened.close()
     found = metrics_of(numbers)

@@ -362,7 +362,7 @@ async def test_secrets_open_nothing_else(world: World, token: str) -> None:
 
 async def test_credentials_may_be_headers(world: World, token: str) -> None:
     item = await connect_plaid(world, token, await create(world, token))
-    headers = {"PLAID-CLIENT-ID": "id", "PLAID-SECRET": "secret"}
+    headers = {"PLAID-CLIENT-ID": "id", "PLAID-SECRET": "secret", "Content-Type": "application/json; charset=utf-8"}
     body = json.dumps({"access_token": item.access_token}).encode()
     assert (await world.request("POST", "/plaid/accounts/get", body, headers)).status == 200
 
@@ -375,6 +375,17 @@ async def test_secrets_are_not_logged(world: World, token: str, caplog: pytest.L
     assert item.access_token not in caplog.text
     assert world.handler.route("/plaid/accounts/get") == "/plaid/accounts/get"
     assert world.handler.route(f"/plaid/{item.access_token}") == "unknown"
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "", "application/x-www-form-urlencoded"])
+async def test_types_that_pages_of_any_origin_can_send_are_rejected(
+    world: World, token: str, content_type: str
+) -> None:
+    item = await connect_plaid(world, token, await create(world, token))
+    body = json.dumps({"client_id": "id", "secret": "secret", "access_token": item.access_token}).encode()
+    response = await world.request("POST", "/plaid/item/remove", body, {"Content-Type": content_type})
+    assert error_of(response) == (400, "INVALID_REQUEST", "INVALID_HEADERS")
+    await item.call("/item/get")
 
 
 async def test_failures_of_the_server_are_error_objects(
@@ -392,6 +403,8 @@ async def test_failures_of_the_server_are_error_objects(
     assert error_of(response) == internal
     assert "detail" not in response.body.decode()
     assert response.json["request_id"] in caplog.text
-    world.rpc.stop(-1)
-    assert await item.error("/accounts/get") == internal
+    world.gate.stop(-1)
+    response = await item.send("/accounts/get")
+    assert error_of(response) == (503, "API_ERROR", "PLANNED_MAINTENANCE")
+    assert response.headers["retry-after"] == "1"
     assert (await world.request("GET", "/simplefin/info")).status == 503

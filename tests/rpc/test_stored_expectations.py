@@ -121,7 +121,7 @@ async def test_invalid_expectations_are_never_stored(
 async def test_other_calls_run_between_expectations_about_many_items(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tickover.server.operations.check_test_clock._MANY_ITEMS", 0)
+    monkeypatch.setattr("tickover.server.gate._STEP_SECONDS", 0)
     clock = await world.create(token, frozenTime=START, transactions=[transaction(type="EXPENSE")])
     total = {"total": {"type": "EXPENSE", "currency": "EUR", "per": "ALL", "atMost": 0}}
     iterations = []
@@ -133,7 +133,7 @@ async def test_other_calls_run_between_expectations_about_many_items(
             await asyncio.sleep(0)
         assert not (await check)["ok"]
     _, one, nine = iterations
-    assert nine == one + 8
+    assert nine >= one + 8
 
 
 async def test_update_replaces_what_is_given_and_null_removes(world: World, token: str) -> None:

@@ -23,6 +23,7 @@ from tests.support.sqlite_files import create_database
 from tests.support.stores import open_checked_store
 from tickover.api.limits import MAX_BODY
 from tickover.server.bank.routes import BankRoutes
+from tickover.server.gate import Gate
 from tickover.server.http1.messages import Request, merge
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.logs import Log
@@ -129,10 +130,11 @@ class World:
         self.isolated_process = _ReusedProcess()
         self.services = Services(store, mailer, mint, settings, self.isolated_process, openrpc)
         self.numbers = SharedNumbers()
-        self.rpc = Dispatcher(self.services, log, observe=self.numbers.recorder().record_call)
+        self.gate = Gate(log, settings.max_in_flight, self.numbers.recorder().record_call)
+        self.rpc = Dispatcher(self.services, self.gate)
         site = Site(openrpc, Mailbox(outbox), settings.resend_seconds)
-        bank = BankRoutes(self.services, self.rpc)
-        self.handler = Handler(settings, self.rpc, bank, site, store.ping, log, now=lambda: self.now)
+        bank = BankRoutes(self.services, self.gate)
+        self.handler = Handler(settings, self.gate, self.rpc, bank, site, store.ping, log=log, now=lambda: self.now)
 
     def pass_time(self, **amount: float) -> None:
         self.now += timedelta(**amount)

@@ -113,7 +113,6 @@ async def test_calls_of_the_store_have_spans_and_failures_are_marked() -> None:
     [
         ("logout", None, "logout", "OK"),
         ("logout", overloaded(), "logout", "UNAVAILABLE"),
-        ("ana@example.test", None, "unknown", "OK"),
     ],
 )
 def test_calls_are_events_of_the_request(method: str, rejection: Rejection | None, name: str, outcome: str) -> None:

@@ -105,16 +105,7 @@ MAX_NESTING: Final = 64
 """Levels of arrays and objects in a body, including the body itself."""
 MAX_BATCH: Final = 50
 MAX_BATCH_BYTES: Final = 8 * 1024 * 1024
-"""Size of a batch response. A call whose response might not fit is rejected before it runs."""
-MAX_UNFINISHED_BYTES: Final = 64 * 1024 * 1024
-"""Size of the responses of all unfinished batches of a process."""
-CALL_COST: Final = 8 * 1024
-"""The cost of the smallest call. A cost is the approximate number of bytes that a call reads, computes and writes."""
-MAX_RUNNING_COST: Final = 64 * 1024 * 1024
-MAX_RUNNING_COST_PER_USER: Final = 1024 * 1024
-"""Total cost of the calls that a process runs concurrently. Others wait. A call that costs more runs alone."""
-MAX_WAITING_CALLS: Final = 256
-"""Calls of one user that wait."""
+"""Size of a batch response. A call that writes is not run if its response might not fit."""
 MAX_FAULTS: Final = 10_000
 """Bounds the response to a hostile request. A request within the other limits can't have as many."""
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from tickover import __version__
-from tickover.api.errors import Reason
 from tickover.api.limits import MAIL_TIMEOUT, MAX_BODY, MAX_HEAD, REQUEST_DEADLINE
 from tickover.server.background import Background
 from tickover.server.bank.routes import BankRoutes
+from tickover.server.gate import Gate, Observe
 from tickover.server.http1.messages import Handle
 from tickover.server.http1.pool import HttpLimits
 from tickover.server.http1.server import Server, raise_file_limit
@@ -25,7 +25,7 @@ from tickover.server.metrics.mailer import MeasuredMailer
 from tickover.server.metrics.numbers import Recorder, SharedNumbers
 from tickover.server.networks import is_loopback
 from tickover.server.operations.services import Services
-from tickover.server.rpc.dispatch import Dispatcher, Observe
+from tickover.server.rpc.dispatch import Dispatcher
 from tickover.server.secret_key import load_secret_key
 from tickover.server.settings import SettingError, Settings, exposure_reason
 from tickover.server.sign_in.mail import open_mailer
@@ -83,12 +83,13 @@ class TickoverServer:
         observe: Observe = recorder.record_call
         if self._tracing is not None:
             observe = self._tracing.observe(observe)
-        self._rpc = Dispatcher(services, log, self._background.count_rejection, observe)
+        count_refusal = partial(recorder.add, "requests_rejected_total")
+        self._gate = Gate(log, settings.max_in_flight, observe, self._background.count_rejection, count_refusal)
+        rpc = Dispatcher(services, self._gate)
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.is_local else None
         site = Site(describe, mailbox, resend_seconds=settings.resend_seconds)
-        bank = BankRoutes(services, self._rpc)
-        count = self._count_rejected_request
-        self._handler = Handler(settings, self._rpc, bank, site, self._background.ping, log, count_rejection=count)
+        bank = BankRoutes(services, self._gate)
+        self._handler = Handler(settings, self._gate, rpc, bank, site, self._background.ping, log=log)
         handle: Handle = self._handler.handle
         if self._tracing is not None:
             handle = self._tracing.handle(handle, self._handler.route)
@@ -146,7 +147,7 @@ class TickoverServer:
     async def _stop_serving(self) -> None:
         self._log.info("stopping")
         # A call that waits for the mail server must also finish within the grace period.
-        self._rpc.stop(_GRACE_SECONDS - MAIL_TIMEOUT.total_seconds() - 1)
+        self._gate.stop(_GRACE_SECONDS - MAIL_TIMEOUT.total_seconds() - 1)
         unfinished = await self._server.stop(_GRACE_SECONDS)
         if unfinished:
             self._log.error("calls were cancelled because they took too long", calls=unfinished)
@@ -155,13 +156,9 @@ class TickoverServer:
         self._recorder.add("swept_rows_total", amount=rows)
         self._recorder.set("sweep_last_success_timestamp_seconds", value=wall_clock().timestamp())
 
-    def _count_rejected_request(self, reason: Reason) -> None:
-        self._background.count_rejection(reason)
-        self._recorder.add("requests_rejected_total")
-
     async def _publish_gauges(self) -> None:
         load = self._store.load()
-        self._recorder.set("calls_in_flight", value=self._handler.in_flight)
+        self._recorder.set("calls_in_flight", value=self._gate.in_flight)
         self._recorder.set("http_connections", value=self._server.connection_count)
         self._recorder.set("database_calls_waiting", value=load.waiting_calls)
         self._recorder.set("database_connections", "open", value=load.open_connections)

@@ -4,14 +4,14 @@ import asyncio
 import os
 import sys
 from asyncio.subprocess import PIPE, Process
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from signal import SIGVTALRM
 from typing import Final
 
 from msgspec import json
 
 from tickover.api.errors import unavailable
-from tickover.server.fair_queue import FairQueue
+from tickover.server import gate
 from tickover.server.isolated_calls import MAX_CPU_SECONDS, MAX_EXPORT, IsolatedRequest, IsolatedResult
 
 _MAX_LINE: Final = MAX_EXPORT + 1024
@@ -33,8 +33,11 @@ class IsolatedProcess:
 
     def __init__(self) -> None:
         self._process: Process | None = None
-        self.queue = FairQueue()
-        self.turn = self.queue.turn
+        self._line = gate.Line(1)
+
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """Wait until no other call runs. Of those that wait, the user who has used the least time goes first."""
+        return gate.turn_in(self._line)
 
     async def run(self, request: IsolatedRequest) -> IsolatedResult:
         """Return the result of a call, and charge its CPU time to the user. Use it in a `turn`."""
@@ -47,7 +50,7 @@ class IsolatedProcess:
         except TimeoutError:
             raise unavailable("The server is too busy for this call. Try again.") from None
         finally:
-            self.queue.charge(seconds)
+            gate.charge(seconds)
             if not is_complete:
                 # The next call must not read the response to this one.
                 await self.close()

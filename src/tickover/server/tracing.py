@@ -15,9 +15,8 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from tickover import __version__
 from tickover.api.errors import Rejection
+from tickover.server.gate import Observe
 from tickover.server.http1.messages import Handle, Request, Response
-from tickover.server.operations import OPERATIONS
-from tickover.server.rpc.dispatch import Observe
 from tickover.server.sign_in.mail.mailer import Mailer
 from tickover.server.storage.store import Store
 from tickover.server.web.handler import HEALTH_CHECKS
@@ -64,9 +63,8 @@ class Tracing:
 
         def observe(operation: str, rejection: Rejection | None, seconds: float) -> None:
             record(operation, rejection, seconds)
-            name = operation if operation in OPERATIONS else "unknown"
             outcome = rejection.reason if rejection else "OK"
-            trace.get_current_span().add_event("call", {"rpc.method": name, "tickover.outcome": outcome})
+            trace.get_current_span().add_event("call", {"rpc.method": operation, "tickover.outcome": outcome})
 
         return observe
 

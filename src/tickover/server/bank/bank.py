@@ -1,8 +1,6 @@
 """The bank that connected programs read: connections, the clocks that they open, and faults."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Raw, Struct
@@ -10,14 +8,14 @@ from msgspec.structs import replace
 
 from tickover.api import ids
 from tickover.api.connections import BankFault, BankProtocol
-from tickover.api.limits import CALL_COST
+from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import Instant
+from tickover.server import gate
 from tickover.server.http1.messages import Request
 from tickover.server.lru_cache import LruCache
 from tickover.server.operations.access import Caller
 from tickover.server.operations.connect_test_clock import decode_faults
 from tickover.server.operations.services import Services
-from tickover.server.rpc.admission import Admission
 from tickover.server.schedule.bank_view import BankView, Row
 from tickover.server.schedule.clocks import Clock
 from tickover.server.sign_in import tokens
@@ -28,28 +26,33 @@ _MAX_CACHED_BYTES: Final = 16_000_000
 """Enough for the largest clock, whose items have two rows each, and others beside it."""
 _BYTES_PER_ROW: Final = 1_800
 """The approximate size of a row as JSON."""
-_ROWS_PER_STEP: Final = 250
-_COST_PER_BYTE: Final = 10
-"""As for operations that need a ledger."""
 
 
 class BankRequest(Struct, frozen=True):
     """An HTTP request to the bank."""
 
     http: Request
+    prefix: str
+    """That of the protocol, without slashes."""
     path: str
-    """Without the prefix of the protocol."""
+    """After the prefix."""
     now: Instant
     network: str
     request_id: str
 
 
-class BankError(Exception):
+class BankError(Rejection):
     """An error that the protocol of the program has."""
+
+    def __init__(self, message: str, reason: Reason = Reason.INVALID_REQUEST) -> None:
+        super().__init__(reason, message)
 
 
 class UnknownSecret(BankError):
     """The secret opens nothing, or not anymore."""
+
+    def __init__(self) -> None:
+        super().__init__("The secret is unknown.", Reason.UNAUTHENTICATED)
 
 
 class OpenClock(Struct, frozen=True):
@@ -64,11 +67,10 @@ class OpenClock(Struct, frozen=True):
 
 
 class Bank:
-    def __init__(self, services: Services, admission: Admission) -> None:
+    def __init__(self, services: Services) -> None:
         self.services = services
-        self._admission = admission
-        self._known: LruCache[bytes, tuple[bytes, bytes]] = LruCache(_MAX_KNOWN_CONNECTIONS)
-        """The owner and key of the clock by the access secret's digest, to admit the next call before it reads them."""
+        self._callers: LruCache[bytes, tuple[bytes, bytes]] = LruCache(_MAX_KNOWN_CONNECTIONS)
+        """The owner and the key of the clock, by the digest of an access secret that was valid before."""
         self._rows: LruCache[tuple[bytes, int, BankProtocol], list[Raw]] = LruCache(_MAX_CACHED_BYTES)
         """By the key and the revision of the clock, which have one schedule, and the protocol."""
 
@@ -83,37 +85,40 @@ class Bank:
 
     async def find_institution(self, key: bytes, request: BankRequest) -> str | None:
         """Return the institution of a connection, or None."""
-        async with self._admission.turn(request.network, CALL_COST):
-            return await self.services.store.find_institution(key, ids.first_live_key(request.now))
+        return await self.services.store.find_institution(key, ids.first_live_key(request.now))
 
-    @asynccontextmanager
-    async def open(self, secret: str, protocol: BankProtocol, request: BankRequest) -> AsyncIterator[OpenClock]:
-        """Open the clock of a connection, when its cost fits beside the other calls of its owner."""
-        clocks, digest = self.services.clocks, tokens.digest(secret)
-        user, key = self._known.get(digest) or (request.network, None)
-        size = clocks.size_of_key(key) if key else 0
-        async with self._admission.turn(user, CALL_COST + _COST_PER_BYTE * size):
-            min_live_key = ids.first_live_key(request.now)
-            found = await clocks.find_connected(digest, protocol, min_live_key, key)
-            if found is None:
-                self._known.remove(digest)
-                raise UnknownSecret
-            connected, schedule = found
-            clock = connected.stored.clock
-            self._known.put(digest, (connected.owner, clock.key))
-            view = (await self.services.ledgers.get(clock, schedule)).bank_view
-            yield OpenClock(connected.connection, clock, clock.frozen_time, view, _fault(connected, clock))
+    def recall(self, secret: str | None) -> bytes | None:
+        """Return the owner of the clock of an access secret that was valid before."""
+        found = None if secret is None else self._callers.get(tokens.digest(secret))
+        return None if found is None else found[0]
+
+    async def open(self, secret: str, protocol: BankProtocol, request: BankRequest) -> OpenClock:
+        """Open the clock of a connection."""
+        digest = tokens.digest(secret)
+        _, key = self._callers.get(digest) or (None, None)
+        min_live_key = ids.first_live_key(request.now)
+        found = await self.services.clocks.find_connected(digest, protocol, min_live_key, key)
+        if found is None:
+            self._callers.remove(digest)
+            raise UnknownSecret
+        connected, schedule = found
+        clock = connected.stored.clock
+        self._callers.put(digest, (connected.owner, clock.key))
+        gate.identify(connected.owner)
+        view = (await self.services.ledgers.get(clock, schedule)).bank_view
+        return OpenClock(connected.connection, clock, clock.frozen_time, view, _fault(connected, clock))
 
     async def encode_rows(self, opened: OpenClock, encode: Callable[[Row], bytes]) -> list[Raw]:
         """Return all rows as JSON of the connection's protocol. Other calls run in between."""
         key = opened.clock.key, opened.clock.revision, opened.connection.protocol
+        if self._rows.get(key) is None:
+            await gate.become_heavy()
         encoded = self._rows.get(key)
         if encoded is None:
             encoded = []
             for row in opened.view.rows:
                 encoded.append(Raw(encode(row)))
-                if len(encoded) % _ROWS_PER_STEP == 0:
-                    await asyncio.sleep(0)
+                await gate.pause()
             self._rows.put(key, encoded, _BYTES_PER_ROW * len(encoded))
         return encoded
 

@@ -160,21 +160,24 @@ class PlaidError(BankError):
         }
 
 
-def fault_error(fault: BankFaultKind, endpoint: str) -> PlaidError:
-    """Return the error of a fault of the bank."""
-    match fault:
-        case "LOGIN_REQUIRED":
-            message = (
-                "the login details of this item have changed and a user login is required to update this information"
-            )
-            display = "The login of this bank has changed. Sign in to the bank again."
-            return PlaidError("ITEM_LOGIN_REQUIRED", message, "ITEM_ERROR", display=display)
-        case "RATE_LIMITED":
-            message = f"rate limit exceeded for attempts to access {endpoint}"
-            return PlaidError(_LIMIT_CODES.get(endpoint, "RATE_LIMIT"), message, "RATE_LIMIT_EXCEEDED", 429)
-        case "INSTITUTION_DOWN":
-            display = "This bank is not responding. Try again later."
-            message = "this institution is not currently responding to requests"
-            return PlaidError("INSTITUTION_DOWN", message, "INSTITUTION_ERROR", display=display)
-        case "INTERNAL_ERROR":
-            return PlaidError("INTERNAL_SERVER_ERROR", "an unexpected error occurred", "API_ERROR", 500)
+class SimulatedFault(PlaidError):
+    """The error of a fault of the bank. The call has succeeded: the clock's owner asked for it."""
+
+    def __init__(self, fault: BankFaultKind, endpoint: str) -> None:
+        match fault:
+            case "LOGIN_REQUIRED":
+                message = (
+                    "the login details of this item have changed and a user login is required to update this "
+                    "information"
+                )
+                display = "The login of this bank has changed. Sign in to the bank again."
+                super().__init__("ITEM_LOGIN_REQUIRED", message, "ITEM_ERROR", display=display)
+            case "RATE_LIMITED":
+                message = f"rate limit exceeded for attempts to access {endpoint}"
+                super().__init__(_LIMIT_CODES.get(endpoint, "RATE_LIMIT"), message, "RATE_LIMIT_EXCEEDED", 429)
+            case "INSTITUTION_DOWN":
+                display = "This bank is not responding. Try again later."
+                message = "this institution is not currently responding to requests"
+                super().__init__("INSTITUTION_DOWN", message, "INSTITUTION_ERROR", display=display)
+            case "INTERNAL_ERROR":
+                super().__init__("INTERNAL_SERVER_ERROR", "an unexpected error occurred", "API_ERROR", 500)

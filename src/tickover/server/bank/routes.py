@@ -1,67 +1,82 @@
-"""The paths of the bank's protocols, and what they do if a call is rejected or fails."""
+"""The paths of the bank's protocols. Their calls enter by the gate, like those of JSON-RPC."""
 
-import asyncio
-from functools import cached_property
-from typing import TYPE_CHECKING, Final
-
-from msgspec.structs import replace
+from functools import cached_property, partial
+from typing import Any, Final, Protocol
 
 from tickover.api.errors import Rejection
-from tickover.server.bank.bank import Bank, BankError, BankRequest
+from tickover.server.bank.bank import Bank, BankRequest
+from tickover.server.gate import Call, Gate
 from tickover.server.http1.messages import Response
 from tickover.server.operations.services import Services
-from tickover.server.rpc.dispatch import Dispatcher
 
-if TYPE_CHECKING:
-    from tickover.server.bank.plaid import Plaid
-    from tickover.server.bank.simplefin import Simplefin
+CALLS: Final = (
+    "plaid /item/public_token/exchange",
+    "plaid /item/get",
+    "plaid /item/remove",
+    "plaid /accounts/get",
+    "plaid /accounts/balance/get",
+    "plaid /transactions/sync",
+    "plaid /transactions/get",
+    "plaid /transactions/refresh",
+    "plaid /institutions/get_by_id",
+    "plaid /sandbox/item/reset_login",
+    "simplefin /info",
+    "simplefin /create",
+    "simplefin /claim",
+    "simplefin /accounts",
+)
+"""The names of calls, for metrics, logs and traces."""
 
-_PREFIXES: Final = {"/plaid", "/simplefin"}
+_PREFIXES: Final = {call.partition(" ")[0] for call in CALLS}
+_WRITES: Final = frozenset(
+    {"plaid /item/public_token/exchange", "plaid /item/remove", "plaid /sandbox/item/reset_login", "simplefin /claim"}
+)
+
+
+class BankProtocol(Protocol):
+    """A protocol, whose paths have a prefix. `read` parses a request, and the other methods get what it returns."""
+
+    def route(self, path: str) -> str | None: ...
+    def read(self, request: BankRequest) -> Any: ...
+    def caller(self, request: BankRequest, call: Any) -> bytes | None: ...
+    async def run(self, request: BankRequest, call: Any) -> Response: ...
+    def reject(self, request: BankRequest, error: Rejection) -> Response: ...
 
 
 class BankRoutes:
-    def __init__(self, services: Services, rpc: Dispatcher) -> None:
-        self._bank = Bank(services, rpc.admission)
-        self._rpc = rpc
+    def __init__(self, services: Services, gate: Gate) -> None:
+        self._bank = Bank(services)
+        self._gate = gate
 
     @cached_property
-    def _protocols(self) -> "dict[str, Plaid | Simplefin]":
+    def _protocols(self) -> dict[str, BankProtocol]:
         from tickover.server.bank.plaid import Plaid
         from tickover.server.bank.simplefin import Simplefin
 
-        return {"/plaid": Plaid(self._bank), "/simplefin": Simplefin(self._bank)}
+        return {"plaid": Plaid(self._bank), "simplefin": Simplefin(self._bank)}
 
     def has(self, path: str) -> bool:
-        return _split(path)[0] in _PREFIXES
+        return path[1:].partition("/")[0] in _PREFIXES
 
     def route(self, path: str) -> str | None:
         """Return the path for logs, without text of the client, or None if nothing is there."""
-        prefix, path = _split(path)
-        found = self._protocols[prefix].route(path)
-        return None if found is None else prefix + found
+        prefix, _, rest = path[1:].partition("/")
+        found = self._protocols[prefix].route(f"/{rest}")
+        return None if found is None else f"/{prefix}{found}"
 
     def reject(self, request: BankRequest, rejection: Rejection) -> Response:
-        """Count and reject a call that can't begin."""
-        prefix, path = _split(request.path)
-        self._rpc.note_rejection(prefix, rejection, 0, request.request_id)
-        return self._protocols[prefix].reject(replace(request, path=path), rejection)
+        """Return the response to a request that can't begin."""
+        return self._protocol_of(request).reject(request, rejection)
 
     async def handle(self, request: BankRequest) -> Response:
-        prefix, path = _split(request.path)
-        protocol, request = self._protocols[prefix], replace(request, path=path)
-        began = asyncio.get_running_loop().time()
-        try:
-            self._rpc.check_running()
-            return await protocol.run(request)
-        except Exception as error:
-            if isinstance(error, Rejection):
-                self._rpc.note_rejection(prefix, error, began, request.request_id)
-            elif not isinstance(error, BankError):
-                self._rpc.report_bug(request.request_id)
-            return protocol.reject(request, error)
+        protocol = self._protocol_of(request)
+        route, given = protocol.route(request.path), protocol.read(request)
+        name = "unknown" if route is None else f"{request.prefix} {route}"
+        user = protocol.caller(request, given) or request.network
+        call = Call(name, user, request.request_id, lambda: request.http.has_left)
+        call.writes = name in _WRITES
+        found = await self._gate.run(call, partial(protocol.run, request, given))
+        return protocol.reject(request, found) if isinstance(found, Rejection) else found
 
-
-def _split(path: str) -> tuple[str, str]:
-    """Return the prefix of a protocol, and the path after it."""
-    prefix, _, rest = path[1:].partition("/")
-    return f"/{prefix}", f"/{rest}"
+    def _protocol_of(self, request: BankRequest) -> BankProtocol:
+        return self._protocols[request.prefix]

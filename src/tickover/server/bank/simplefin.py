@@ -14,7 +14,7 @@ from msgspec import Raw, Struct, json
 from msgspec.structs import replace
 
 from tickover.api import ids
-from tickover.api.errors import Rejection
+from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.bank.bank import Bank, BankError, BankRequest, OpenClock, UnknownSecret
 from tickover.server.http1.messages import SAFE_HEADERS, Header, Response
@@ -71,7 +71,18 @@ class Simplefin:
             return "/claim"
         return path if path in ("/info", "/create", "/accounts") else None
 
-    async def run(self, request: BankRequest) -> Response:
+    def read(self, request: BankRequest) -> "tuple[str, str] | None":
+        """Return the user and the password of Basic authentication, if there are any."""
+        try:
+            return _read_credentials(request.http.fields.get(b"authorization", b""))
+        except UnknownSecret:
+            return None
+
+    def caller(self, request: BankRequest, call: "tuple[str, str] | None") -> bytes | None:
+        """Return the user whose clock the call is about, if the server knows."""
+        return self._bank.recall(call[1]) if call else None
+
+    async def run(self, request: BankRequest, call: "tuple[str, str] | None") -> Response:
         if self.route(request.path) is None:
             raise SimplefinError(404, "Not found. Resources: /info, /create, /claim and /accounts.")
         methods = ("POST",) if request.path.startswith(_CLAIM) else ("GET", "HEAD")
@@ -85,21 +96,22 @@ class Simplefin:
             case "/create":
                 return 200, _TEXT, _CREATE.encode()
             case "/accounts":
-                return await self._accounts(request)
+                return await self._accounts(request, call)
         return await self._claim(request)
 
-    def reject(self, request: BankRequest, error: Exception) -> Response:
+    def reject(self, request: BankRequest, error: Rejection) -> Response:
         match error:
             case SimplefinError():
                 return error.response
             case UnknownSecret():
                 # Apps such as Actual compare the whole body.
                 return SimplefinError(403, "Forbidden").response
-            case Rejection():
+            case Rejection(reason=Reason.INTERNAL):
+                return SimplefinError(500, "The server failed because of a bug.").response
+            case _:
                 seconds = error.details.get("retryAfterSeconds")
                 headers = [] if seconds is None else [(b"retry-after", b"%d" % seconds)]
                 return SimplefinError(REASONS[error.reason].http_status, str(error), *headers).response
-        return SimplefinError(500, "The server failed because of a bug.").response
 
     async def _claim(self, request: BankRequest) -> Response:
         setup, password = request.path.removeprefix(_CLAIM), self._bank.services.mint.new_secret()
@@ -107,18 +119,20 @@ class Simplefin:
         scheme, rest = self._url.split("://", 1)
         return 200, _TEXT, f"{scheme}://{ids.write('conn', key)}:{password}@{rest}".encode()
 
-    async def _accounts(self, request: BankRequest) -> Response:
-        user, password = _read_credentials(request.http.fields.get(b"authorization", b""))
+    async def _accounts(self, request: BankRequest, call: "tuple[str, str] | None") -> Response:
+        if call is None:
+            raise UnknownSecret
+        user, password = call
         query = _read_query(request.http.query)
-        async with self._bank.open(password, "SIMPLEFIN", request) as clock:
-            if user != ids.write("conn", clock.connection.key):
-                raise UnknownSecret
-            match clock.fault and clock.fault.kind:
-                case "RATE_LIMITED":
-                    raise SimplefinError(429, "Too many requests. Try again later.")
-                case "INTERNAL_ERROR":
-                    raise SimplefinError(500, "The bank failed. Try again later.")
-            return 200, _JSON, _encode(await self._account_set(clock, query))
+        clock = await self._bank.open(password, "SIMPLEFIN", request)
+        if user != ids.write("conn", clock.connection.key):
+            raise UnknownSecret
+        match clock.fault and clock.fault.kind:
+            case "RATE_LIMITED":
+                return SimplefinError(429, "Too many requests. Try again later.").response
+            case "INTERNAL_ERROR":
+                return SimplefinError(500, "The bank failed. Try again later.").response
+        return 200, _JSON, _encode(await self._account_set(clock, query))
 
     async def _account_set(self, clock: OpenClock, query: _Query) -> Mapping[str, Any]:
         connection, faults = clock.connection, []

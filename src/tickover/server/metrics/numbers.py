@@ -12,14 +12,15 @@ from typing import Final, get_args
 from msgspec import Struct
 
 from tickover.api.errors import Reason, Rejection
+from tickover.server.bank.routes import CALLS as BANK_CALLS
 from tickover.server.operations import OPERATIONS
 from tickover.server.storage.store import Cause, DatabaseUnavailable
 
 Key = tuple[str, ...]
 """The name of a metric, and a value for each of its labels."""
 
-_OPERATIONS: Final = (*OPERATIONS, "unknown")
-"""Calls of unknown methods are counted together, because callers choose the name."""
+_CALLS: Final = (*OPERATIONS, *BANK_CALLS, "unknown")
+"""Calls of unknown methods and paths are counted together, because callers choose the name."""
 _OUTCOMES: Final = ("OK", *Reason)
 _ANY_CALL: Final = ("OK", Reason.INVALID_PARAMS, Reason.UNAVAILABLE, Reason.INTERNAL)
 _BOUNDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -48,9 +49,9 @@ METRICS: Final = (
         "calls_total",
         "counter",
         "Calls by method and outcome: OK, or the reason of the error.",
-        {"method": _OPERATIONS, "outcome": _OUTCOMES},
+        {"method": _CALLS, "outcome": _OUTCOMES},
     ),
-    Metric("call_duration_seconds", "histogram", "Duration of calls.", {"method": _OPERATIONS, **_PARTS}),
+    Metric("call_duration_seconds", "histogram", "Duration of calls.", {"method": _CALLS, **_PARTS}),
     Metric("calls_in_flight", "gauge", "Calls in progress."),
     Metric("http_connections", "gauge", "Open connections of clients."),
     Metric("requests_rejected_total", "counter", "Requests rejected by a limit."),
@@ -77,7 +78,7 @@ GAUGES: Final = [
 ]
 _SLOTS: Final = {key: slot for slot, key in enumerate(key for metric in METRICS for key in metric.series())}
 _CALL_SLOTS: Final = {
-    name: (_SLOTS["calls_total", name, "OK"], _SLOTS["call_duration_seconds", name, BUCKETS[0]]) for name in _OPERATIONS
+    name: (_SLOTS["calls_total", name, "OK"], _SLOTS["call_duration_seconds", name, BUCKETS[0]]) for name in _CALLS
 }
 _UNKNOWN: Final = _CALL_SLOTS["unknown"]
 _OUTCOME_OFFSETS: Final = {outcome: offset for offset, outcome in enumerate(_OUTCOMES)}
@@ -170,6 +171,8 @@ def _is_expected(key: Key) -> bool:
     if key[0] != "calls_total":
         return True
     _, name, outcome = key
+    if name in BANK_CALLS:
+        return outcome in ("OK", Reason.INVALID_REQUEST, Reason.UNAUTHENTICATED, Reason.UNAVAILABLE, Reason.INTERNAL)
     operation = OPERATIONS.get(name)
     if operation is None:
         return outcome in ("OK", Reason.METHOD_NOT_FOUND)

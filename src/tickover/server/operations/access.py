@@ -1,6 +1,5 @@
 """Who calls an operation, and may: tokens, their permissions, and the rate limit of a client's network."""
 
-from datetime import UTC, datetime
 from typing import Final
 
 from msgspec import Struct
@@ -8,14 +7,13 @@ from msgspec.structs import replace
 
 from tickover.api.errors import Reason, Rejection, unauthenticated
 from tickover.api.timestamps import Instant
+from tickover.server import gate
 from tickover.server.lru_cache import LruCache
-from tickover.server.sign_in import tokens
 from tickover.server.sign_in.rate_limits import Buckets
 from tickover.server.sign_in.tokens import Permission
 from tickover.server.storage.store import IdempotencyRecord, Store, Token
 
 _MAX_KNOWN_TOKENS: Final = 10_000
-_NO_TOKEN: Final = Token(b"", b"", datetime.min.replace(tzinfo=UTC))
 
 
 class Caller(Struct, frozen=True, gc=False):
@@ -23,10 +21,16 @@ class Caller(Struct, frozen=True, gc=False):
 
     now: Instant
     network: str
-    token: Token = _NO_TOKEN
-    """Without authentication, its digest and user are empty. No stored token has an empty digest."""
+    given_token: Token | None = None
+    """None for a call that needs no token."""
     idempotency_record: IdempotencyRecord | None = None
     """If the call has an Idempotency-Key header."""
+
+    @property
+    def token(self) -> Token:
+        """The token of a call that needs one."""
+        assert self.given_token is not None
+        return self.given_token
 
 
 class Access:
@@ -42,19 +46,24 @@ class Access:
             message = f"Too many calls from your IP address. Try again in {wait} s."
             raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
-    async def authenticate(self, token: str | None, caller: Caller) -> Caller:
-        """Return the caller with its token. Raise UNAUTHENTICATED if the token is missing or invalid.
+    def recall(self, digest: bytes | None) -> bytes | None:
+        """Return the user of a token that was valid before."""
+        known = None if digest is None else self._known.get(digest)
+        return None if known is None else known.user
+
+    async def authenticate(self, digest: bytes | None, caller: Caller) -> Caller:
+        """Return the caller with the token of this digest. Raise UNAUTHENTICATED if it is missing or invalid.
 
         A token that was found before is not looked up again. It may have been revoked since, so every operation
         passes it to the store, which checks it in the same statement. That saves a round trip to the database. An
         access token is looked up once a day, to record its use.
         """
-        if token is None:
+        if digest is None:
             raise unauthenticated()
-        digest = tokens.digest(token)
         known = self._known.get(digest)
         if known is None or known.expires_at <= caller.now or _is_first_use(known, caller.now):
             known = await self._look_up(digest, caller)
+        gate.identify(known.user)
         return Caller(caller.now, caller.network, known)
 
     def check_permission(self, caller: Caller, needed: Permission) -> None:
@@ -66,18 +75,12 @@ class Access:
                 message = "This access token is read-only. Use a token that can write."
             raise Rejection(Reason.FORBIDDEN, message)
 
-    async def check_again(self, caller: Caller, rejection: Rejection) -> Rejection:
-        """Return the rejection, or UNAUTHENTICATED if the caller's token was revoked.
+    async def confirm_token(self, caller: Caller) -> None:
+        """Raise UNAUTHENTICATED if the caller's token was revoked.
 
-        Call it for every rejection: the token is checked before all else, but the operation may not have used it.
+        Call it before another rejection: a known token was not looked up, and the operation may not have used it.
         """
-        if not caller.token.digest or rejection.reason is Reason.UNAVAILABLE:
-            return rejection
-        try:
-            await self._look_up(caller.token.digest, caller)
-        except Rejection as other:
-            return other
-        return rejection
+        await self._look_up(caller.token.digest, caller)
 
     def forget(self, token: Token) -> None:
         """Look up a revoked token again at its next use."""

@@ -4,7 +4,7 @@ from tickover.api.clocks import OneClock
 from tickover.api.fields import doc
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, TIME_REASONS, ClockParams, check_time, clock_result
-from tickover.server.operations.operation import VIEW, Caller, Operation, Permission, Services
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 
 
 class AdvanceEntry(ClockParams, frozen=True):
@@ -17,7 +17,6 @@ class AdvanceEntry(ClockParams, frozen=True):
     needs=Permission.WRITE,
     is_core=True,
     is_idempotent=True,
-    cost=VIEW,
     reasons=TIME_REASONS,
     examples={"By a month": {"id": EXAMPLE_CLOCK, "frozenTime": "2027-02-01T00:00:00Z"}},
 )

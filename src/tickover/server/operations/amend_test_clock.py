@@ -9,7 +9,7 @@ from tickover.api.fields import Text, doc, faults_of_each
 from tickover.api.limits import MAX_CANCELLED
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
-from tickover.server.operations.operation import COPY, Caller, Operation, Permission, Services
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.amendments import NextSchedule, amend
 from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.schedule import Schedule
@@ -37,7 +37,6 @@ class AmendEntry(ClockParams, frozen=True):
     OneClock,
     needs=Permission.WRITE,
     takes_idempotency_key=True,
-    cost=COPY,
     reasons=(Reason.ITEM_NOT_PENDING, Reason.RATE_LIMITED),
     examples={
         "A late bonus, and one contribution less": {

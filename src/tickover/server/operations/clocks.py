@@ -6,13 +6,14 @@ from math import ceil
 from typing import Final
 from weakref import WeakValueDictionary
 
-from msgspec import DecodeError, Struct, json
+from msgspec import Struct
 
 from tickover.api import ids, timestamps
 from tickover.api.connections import BankProtocol
 from tickover.api.errors import Fault, Reason, Rejection, unavailable
 from tickover.api.fields import ClockId, Params
 from tickover.api.timestamps import Instant
+from tickover.server import gate
 from tickover.server.lru_cache import LruCache
 from tickover.server.operations.access import Caller
 from tickover.server.schedule.amendments import NextSchedule
@@ -36,16 +37,8 @@ _MAX_CACHED_BYTES: Final = 8_000_000
 _MAX_WAIT_SECONDS: Final = 3.0
 _MAX_ATTEMPTS: Final = 20
 _NO_NAMES: Final = NameChanges()
-_MAX_SMALL_SCHEDULE: Final = 16 * 1024
-_MAX_LARGE_CLOCKS: Final = 10_000
-"""Large clocks whose sizes are cached. The limit of stored bytes allows a user about as many."""
-
-
-class _ClockId(Struct):
-    id: str = ""
-
-
-_decode_id: Final = json.Decoder(_ClockId).decode
+_LARGE: Final = 512 * 1024
+"""Bytes of a schedule. A user has one call at a time on a clock with more."""
 
 
 class CachedSchedule(Struct, frozen=True):
@@ -53,6 +46,8 @@ class CachedSchedule(Struct, frozen=True):
 
     revision: int
     schedule: Schedule
+    size: int
+    """Bytes, as it is stored."""
 
 
 CLOCK_REASONS: Final = (Reason.CLOCK_EXPIRED, Reason.CLOCK_NOT_FOUND)
@@ -87,7 +82,6 @@ class Clocks:
         self._store = store
         self._quota = quota
         self._schedules: LruCache[bytes, CachedSchedule] = LruCache(_MAX_CACHED_BYTES)
-        self._large_sizes: LruCache[bytes, int] = LruCache(_MAX_LARGE_CLOCKS)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def find(self, id: str, caller: Caller) -> tuple[Clock, Schedule]:
@@ -108,34 +102,49 @@ class Clocks:
     ) -> tuple[Clock, Schedule]:
         """Run a method of the store that returns a clock, and return the clock with its schedule."""
         key = live_key(id, caller.now)
-        cached = self._schedules.get(key)
-        known = None if cached is None else cached.revision
-        stored = await verb(key, caller.token, *arguments, known_revision=known)
+        cached = await self._find_cached(key)
+        stored = await verb(key, caller.token, *arguments, known_revision=cached and cached.revision)
         if stored is None:
             raise not_found()
         if isinstance(stored, QuotaExceeded):
             raise _quota_exceeded(stored, self._quota, caller.now)
+        if len(stored.schedule) > _LARGE:
+            await gate.become_heavy()
+            cached = self._schedules.get(key)
         return self.decode(stored, cached)
+
+    async def _find_cached(self, key: bytes) -> CachedSchedule | None:
+        """Return the schedule of a clock if it is cached. A large one waits for other calls on large clocks."""
+        cached = self._schedules.get(key)
+        if cached is not None and cached.size > _LARGE:
+            await gate.become_heavy()
+        return cached
 
     async def find_connected(
         self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes, key: bytes | None
     ) -> tuple[ConnectedClock, Schedule] | None:
         """Return the clock that a connection's secret opens. With the clock's key, its schedule may be cached."""
-        cached = None if key is None else self._schedules.get(key)
+        cached = None if key is None else await self._find_cached(key)
         known = None if cached is None else cached.revision
         found = await self._store.find_connection(access_digest, protocol, min_live_key, known_revision=known)
-        return None if found is None else (found, self.decode(found.stored, cached)[1])
+        if found is None:
+            return None
+        if len(found.stored.schedule) > _LARGE:
+            gate.identify(found.owner)
+            await gate.become_heavy()
+            cached = self._schedules.get(found.stored.clock.key)
+        return found, self.decode(found.stored, cached)[1]
 
     async def create(self, clock: Clock, schedule: Schedule, caller: Caller) -> bytes:
         """Store a new clock and return it, or the clock of an earlier call with the same key and parameters."""
         body, quota, record = encode_stored(schedule), self._quota_at(caller.now), caller.idempotency_record
+        gate.charge_bytes(len(body))
         outcome = await self._store.create_clock(clock, caller.token, body, quota, record)
         match outcome:
             case QuotaExceeded():
                 raise _quota_exceeded(outcome, self._quota, caller.now)
             case ExistingClock():
                 return self._repeat(outcome, caller)
-        self._note_size(clock.key, len(body))
         return clock_result(clock, schedule)
 
     async def amend(self, id: str, caller: Caller, compute: ComputeNext, names: NameChanges = _NO_NAMES) -> bytes:
@@ -164,12 +173,12 @@ class Clocks:
 
     async def _amend(self, clock: Clock, amended: NextSchedule, names: NameChanges, caller: Caller) -> bytes | Conflict:
         body = encode_stored(amended.schedule)
+        gate.charge_bytes(len(body))
         amendment = Amendment(clock.revision, amended.valid_until, body, caller.idempotency_record, names)
         outcome = await self._store.amend_clock(clock.key, caller.token, amendment, self._quota_at(caller.now))
         match outcome:
             case Amended(new):
-                self._schedules.put(new.key, CachedSchedule(new.revision, amended.schedule), len(body))
-                self._note_size(new.key, len(body), new.revision)
+                self._schedules.put(new.key, CachedSchedule(new.revision, amended.schedule, len(body)), len(body))
                 return clock_result(new, amended.schedule)
             case QuotaExceeded():
                 raise _quota_exceeded(outcome, self._quota, caller.now)
@@ -200,29 +209,9 @@ class Clocks:
         if cached is not None and cached.revision == stored.clock.revision:
             return stored.clock, cached.schedule
         schedule = decode_stored(stored.schedule)
-        cached = CachedSchedule(stored.clock.revision, schedule)
-        self._schedules.put(stored.clock.key, cached, len(stored.schedule))
-        self._note_size(stored.clock.key, len(stored.schedule), stored.clock.revision)
+        size = len(stored.schedule)
+        self._schedules.put(stored.clock.key, CachedSchedule(stored.clock.revision, schedule, size), size)
         return stored.clock, schedule
-
-    def size_of(self, params: bytes) -> int:
-        """Return the size of the clock with the ID in these parameters, which may be invalid."""
-        if len(self._large_sizes) == 0:
-            return 0
-        try:
-            return self.size_of_key(ids.read("clock", _decode_id(params).id) or b"")
-        except DecodeError:
-            return 0
-
-    def size_of_key(self, key: bytes) -> int:
-        """Return the bytes of the clock's schedule, or 0 if it is small or unknown."""
-        return self._large_sizes.get(key) or 0
-
-    def _note_size(self, key: bytes, size: int, revision: int = 0) -> None:
-        if size > _MAX_SMALL_SCHEDULE:
-            self._large_sizes.put(key, size)
-        elif revision:
-            self._large_sizes.remove(key)
 
 
 def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Instant) -> Rejection:

@@ -49,7 +49,6 @@ def to_result(stored: StoredConnection) -> Connection:
     "connectTestClock",
     Connected,
     needs=Permission.WRITE,
-    max_result=8_000,
     reasons=(Reason.RATE_LIMITED,),
     examples={
         "With Plaid": {"id": EXAMPLE_CLOCK, "protocol": "PLAID"},

@@ -11,7 +11,6 @@ from tickover.server.schedule.schedule import encode_schedule
     needs=Permission.WRITE,
     is_core=True,
     takes_idempotency_key=True,
-    max_result=1_010_000,
     reasons=(Reason.RATE_LIMITED,),
     examples={
         "Salary, rent, and a trip to save for": {

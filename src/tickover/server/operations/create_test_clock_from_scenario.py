@@ -108,7 +108,7 @@ async def expand(path: str, request: IsolatedRequest, caller: Caller, services: 
     """Return the result of the isolated process. Raise a Rejection with the faults of the parameter at `path`."""
     if await services.store.find_token(caller.token.digest, caller.now) is None:
         raise unauthenticated()
-    async with services.isolated_process.turn(caller.token.user):
+    async with services.isolated_process.turn():
         found = await services.isolated_process.run(request)
     if found.result is UNSET:
         faults = [

@@ -1,8 +1,4 @@
-from typing import Final
-
 from tickover.server.operations.operation import Caller, NoParams, Operation, Services
-
-_MAX_RESULT: Final = 256 * 1024
 
 
 @Operation(
@@ -10,8 +6,6 @@ _MAX_RESULT: Final = 256 * 1024
     None,
     needs=None,
     is_idempotent=True,
-    cost=lambda *_: _MAX_RESULT,
-    max_result=_MAX_RESULT,
     examples={},
 )
 async def discover(params: NoParams, caller: Caller, services: Services) -> bytes:

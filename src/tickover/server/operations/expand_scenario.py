@@ -30,7 +30,6 @@ class ExpandEntry(Params, frozen=True):
     "expandScenario",
     ExpandedScenario[NewClock, ExpectationEntry[Bound, TotalBound]],
     needs=Permission.READ,
-    max_result=1_100_000,
     reasons=(Reason.RATE_LIMITED,),
     examples={"A month of rent": {"text": EXAMPLE, "start": "2027-01-01T00:00:00Z"}},
 )

@@ -5,7 +5,7 @@ from msgspec import UNSET, Raw, UnsetType
 from tickover.api.clocks import ExportedClock, unknown_account
 from tickover.api.errors import Fault, Reason, invalid_params, reject
 from tickover.api.fields import AccountKey, ExportFormat, OpeningBalances, doc
-from tickover.server.isolated_calls import MAX_EXPORT, ExportRequest
+from tickover.server.isolated_calls import ExportRequest
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import opening_faults
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
@@ -24,7 +24,6 @@ class ExportEntry(ClockParams, frozen=True):
     "exportTestClock",
     ExportedClock,
     needs=Permission.READ,
-    max_result=MAX_EXPORT,
     reasons=(Reason.RATE_LIMITED,),
     examples={"As CSV": {"id": EXAMPLE_CLOCK, "format": "csv", "openingBalances": {"EUR": 1000}}},
 )
@@ -37,7 +36,7 @@ async def export_test_clock(params: ExportEntry, caller: Caller, services: Servi
     """
     process = services.isolated_process
     # A call that waits for its turn holds no clock in memory.
-    async with process.turn(caller.token.user):
+    async with process.turn():
         clock, schedule = await services.clocks.find(params.id, caller)
         faults = opening_faults(schedule, params.opening_balances)
         accounts = [account.head.key for account in schedule.accounts]

@@ -10,7 +10,7 @@ from tickover.api.fields import ClockName, Labels, OpeningBalances, doc, faults_
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import range_faults
-from tickover.server.operations.operation import COPY, Caller, Operation, Permission, Services
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import Clock, encode_labels
 from tickover.server.schedule.schedule import fork_schedule, update_schedule
 
@@ -37,7 +37,6 @@ class ForkEntry(ClockParams, frozen=True):
     OneClock,
     needs=Permission.WRITE,
     takes_idempotency_key=True,
-    cost=COPY,
     reasons=(Reason.RATE_LIMITED,),
     examples={"Back to where it started": {"id": EXAMPLE_CLOCK}},
 )

@@ -6,7 +6,7 @@ from tickover.api.clocks import OneClock
 from tickover.api.fields import doc
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, TIME_REASONS, ClockParams, check_time, clock_result
-from tickover.server.operations.operation import VIEW, Caller, Operation, Permission, Services
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 
 
 class GetEntry(ClockParams, frozen=True):
@@ -23,7 +23,6 @@ class GetEntry(ClockParams, frozen=True):
     "getTestClock",
     OneClock,
     needs=Permission.READ,
-    cost=VIEW,
     reasons=TIME_REASONS,
     examples={"As it would be in March": {"id": EXAMPLE_CLOCK, "at": "2027-03-01T00:00:00Z"}},
 )

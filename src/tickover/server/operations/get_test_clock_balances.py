@@ -8,7 +8,7 @@ from tickover.api.fields import OpeningBalances, doc
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import opening_faults, range_faults
-from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.ledger import balances
 
 
@@ -23,8 +23,6 @@ class BalancesEntry(ClockParams, frozen=True):
     "getTestClockBalances",
     Balances,
     needs=Permission.READ,
-    cost=LEDGER,
-    max_result=165_000,
     examples={"Now": {"id": EXAMPLE_CLOCK, "openingBalances": {"EUR": 1000}}},
 )
 async def get_test_clock_balances(params: BalancesEntry, caller: Caller, services: Services) -> bytes:

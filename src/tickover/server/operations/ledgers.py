@@ -1,6 +1,5 @@
 """Ledgers of clocks, cached for operations on balances, events and expectations."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +11,7 @@ from tickover.api.clocks import OPENING_WITH_ACCOUNTS
 from tickover.api.errors import Fault
 from tickover.api.fields import Number
 from tickover.api.timestamps import Instant
+from tickover.server import gate
 from tickover.server.lru_cache import LruCache
 from tickover.server.schedule.bank_view import BankView
 from tickover.server.schedule.clocks import Clock
@@ -58,11 +58,13 @@ class Ledgers:
 
     async def get(self, clock: Clock, schedule: Schedule) -> CachedLedger:
         key = clock.key, clock.revision
+        if self._ledgers.get(key) is None:
+            await gate.become_heavy()
         cached = self._ledgers.get(key)
         if cached is None:
             cached = CachedLedger(schedule, clock.key)
             for _ in cached.ledger.build():
-                await asyncio.sleep(0)
+                await gate.pause()
             items = len(schedule.transactions.instants) + sum(len(goal.savings.sums) for goal in schedule.goals)
             items += 2 * len(schedule.transfers.instants)
             self._ledgers.put(key, cached, _BYTES_PER_LEDGER + _BYTES_PER_ITEM * items)

@@ -8,7 +8,6 @@ from tickover.server.operations.operation import Caller, NoParams, Operation, Pe
     AccessTokens,
     needs=Permission.SESSION,
     is_idempotent=True,
-    max_result=43_000,
     examples={"One token": {}},
 )
 async def list_access_tokens(params: NoParams, caller: Caller, services: Services) -> AccessTokens:

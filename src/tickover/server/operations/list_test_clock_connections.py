@@ -8,7 +8,6 @@ from tickover.server.operations.operation import Caller, Operation, Permission, 
     "listTestClockConnections",
     Connections,
     needs=Permission.READ,
-    max_result=72_000,
     examples={"Two connections": {"id": EXAMPLE_CLOCK}},
 )
 async def list_test_clock_connections(params: ClockParams, caller: Caller, services: Services) -> Connections:

@@ -10,7 +10,7 @@ from tickover.api.limits import DEFAULT_EVENTS, MAX_EVENTS
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import opening_faults, range_faults
-from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.events import EventQuery, read_cursor
 from tickover.server.schedule.expectations import time_faults
 
@@ -35,8 +35,6 @@ class EventsEntry(ClockParams, frozen=True):
     "listTestClockEvents",
     EventPage,
     needs=Permission.READ,
-    cost=LEDGER,
-    max_result=1_320_000,
     examples={
         "All of January": {"id": EXAMPLE_CLOCK, "openingBalances": {"EUR": 1000}},
         "What is still to come, one event at a time": {

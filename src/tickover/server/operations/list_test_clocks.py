@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Annotated, Final
+from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType, json
 
@@ -13,8 +13,6 @@ from tickover.api.timestamps import Instant
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import Clock, encode_label, encode_names
 from tickover.server.storage.store import LabelSearch
-
-_MAX_RESULT: Final = 130_000
 
 
 class ListEntry(Params, frozen=True):
@@ -33,8 +31,6 @@ class ListEntry(Params, frozen=True):
     "listTestClocks",
     ClockPage,
     needs=Permission.READ,
-    cost=lambda *_: _MAX_RESULT,
-    max_result=_MAX_RESULT,
     examples={
         "The newest two": {"limit": 2},
         "And the rest": {"limit": 2, "cursor": "cursor_01a2d120d6c07cbe9407e3e6b6058306"},

@@ -8,7 +8,6 @@ from typing import Any, Final
 from msgspec import Struct
 
 from tickover.api import limits
-from tickover.api.clocks import OneClock
 from tickover.api.errors import Reason
 from tickover.api.fields import Params
 from tickover.server.operations.access import Caller
@@ -16,28 +15,11 @@ from tickover.server.operations.clocks import CLOCK_REASONS, ClockParams
 from tickover.server.operations.services import Services
 from tickover.server.sign_in.tokens import Permission
 
-__all__ = ["COPY", "LEDGER", "OPERATIONS", "VIEW", "Caller", "NoParams", "Operation", "Permission", "Services"]
+__all__ = ["OPERATIONS", "Caller", "NoParams", "Operation", "Permission", "Services"]
 
 Handler = Callable[[Any, Caller, Services], Awaitable[bytes | Struct]]
 """Runs a call with valid parameters. The result is JSON, or a struct to encode as JSON."""
 
-Cost = Callable[[Services, bytes], int]
-"""Estimates the bytes that a call with these parameters reads, computes and writes, besides the parameters."""
-
-
-def _per_byte(times: int) -> Cost:
-    """Return the cost of an operation that handles each byte of a clock's schedule this many times."""
-    return lambda services, params: times * services.clocks.size_of(params)
-
-
-VIEW: Final = _per_byte(1)
-COPY: Final = _per_byte(4)
-"""A copy is read, computed, written to the database and returned."""
-LEDGER: Final = _per_byte(10)
-"""Computing a ledger takes at least ten times as long as joining a view."""
-
-_MAX_CLOCK: Final = 5_500_000
-"""The largest clock in JSON, if each character takes six bytes, such as `\\u0001`. A test creates it."""
 _NEEDS_SIGN_IN: Final = " Access tokens can't call this operation: it needs a token from a sign-in."
 
 
@@ -68,16 +50,17 @@ class Operation:
     takes_idempotency_key: bool = False
     limited_per_client: bool = False
     """Whether the rate limit of the client's network counts the call. It counts invalid parameters too."""
-    cost: Cost = lambda *_: 0
-    max_result: int = 0
-    """The maximum size of the result in JSON, in bytes. A batch checks it before it runs the call. Default: that of a
-    clock, or 4096."""
     reasons: Sequence[Reason] = ()
     """In addition to the reasons with which any call can fail, or any call on a clock or with a limit per client."""
     params: type[Params] = field(init=False)
     handler: Handler = field(init=False)
     summary: str = field(init=False)
     description: str = field(init=False)
+
+    @property
+    def writes(self) -> bool:
+        """Whether a call can change something."""
+        return self.needs is not Permission.READ and self.result is not None
 
     def __call__(self, handler: Handler) -> Handler:
         """Add the operation to `OPERATIONS`."""
@@ -93,7 +76,6 @@ class Operation:
             self.reasons = (*CLOCK_REASONS, *self.reasons)
         if self.limited_per_client:
             self.reasons = (Reason.RATE_LIMITED, *self.reasons)
-        self.max_result = self.max_result or (_MAX_CLOCK if self.result is OneClock else 4096)
         OPERATIONS[self.name] = self
         return handler
 

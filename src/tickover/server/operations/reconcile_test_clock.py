@@ -1,7 +1,6 @@
-import asyncio
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Annotated, Final
+from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -12,14 +11,12 @@ from tickover.api.limits import MAX_TOLERANCE_DAYS
 from tickover.api.reconciliation import BooksEntry, ComparedBalance, Divergence, Reconciliation
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
+from tickover.server import gate
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import range_faults
-from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.ledger import Ledger, fraction_to_number
 from tickover.server.schedule.reconciliation import Comparison, ShownItems, shown_items
-
-_COST_PER_BYTE: Final = 40
-"""Of the parameters. With a tolerance, each transaction is looked up on several days."""
 
 
 class ReconcileEntry(ClockParams, frozen=True):
@@ -47,8 +44,6 @@ class ReconcileEntry(ClockParams, frozen=True):
     "reconcileTestClock",
     Reconciliation[Number],
     needs=Permission.READ,
-    cost=lambda services, params: LEDGER(services, params) + _COST_PER_BYTE * len(params),
-    max_result=13_600_000,
     examples={
         "The app lost a transaction, and recorded another with the wrong sign": {
             "id": EXAMPLE_CLOCK,
@@ -79,7 +74,7 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
         shown = shown_items(view, at, account, currency)
         compared = Comparison(shown, observed.transactions, params.tolerance_days, view.known_ids)
         for _ in compared.run():
-            await asyncio.sleep(0)
+            await gate.pause()
     divergences = [
         *(Divergence(item.at, "missing") for item in compared.missing),
         *(Divergence(item.expected.at, "changed") for item in compared.changed),

@@ -49,7 +49,6 @@ class StatementEntry(Params, frozen=True):
     "scenarioFromStatement",
     StatementScenario,
     needs=Permission.READ,
-    max_result=530_000,
     reasons=(Reason.RATE_LIMITED,),
     examples={
         "A rent and a salary": {

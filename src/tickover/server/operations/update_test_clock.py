@@ -9,7 +9,7 @@ from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import ClockName, Labels, OpeningBalances, doc, faults_of_each
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import ClockParams, clock_result
-from tickover.server.operations.operation import COPY, Caller, Operation, Permission, Services
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.amendments import NextSchedule
 from tickover.server.schedule.clocks import Clock, encode_labels
 from tickover.server.schedule.schedule import Schedule, update_schedule
@@ -33,7 +33,6 @@ class UpdateEntry(ClockParams, frozen=True):
     OneClock,
     needs=Permission.WRITE,
     is_idempotent=True,
-    cost=COPY,
     reasons=(Reason.RATE_LIMITED,),
     examples={
         "Another name, and no labels": {

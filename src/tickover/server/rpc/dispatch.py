@@ -1,39 +1,45 @@
 """The JSON-RPC 2.0 dispatcher: request bytes to response bytes. Turns every exception of a call into a response."""
 
-import asyncio
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from functools import partial
-from math import inf
+from typing import Final
 
 from msgspec import Raw, Struct
 
-from tickover.api import ids, timestamps
-from tickover.api.errors import Reason, Rejection, invalid_params, unavailable
-from tickover.api.limits import CALL_COST, MAX_BATCH
+from tickover.api import timestamps
+from tickover.api.errors import Reason, Rejection, invalid_params, unauthenticated, unavailable
+from tickover.api.limits import MAX_BATCH
 from tickover.api.timestamps import Instant
-from tickover.server.logs import FailureLog, Log
+from tickover.server.gate import Call, Gate, User, charge_bytes
 from tickover.server.operations import OPERATIONS
 from tickover.server.operations.access import Caller
 from tickover.server.operations.idempotency import run_once
 from tickover.server.operations.operation import Operation
 from tickover.server.operations.services import Services
 from tickover.server.rpc import envelope
-from tickover.server.rpc.admission import Admission
-from tickover.server.rpc.batch_limits import BatchLimits, BatchResponse
+from tickover.server.rpc.batch_response import BatchResponse
 from tickover.server.rpc.decode import decode_params
-from tickover.server.rpc.envelope import Call, InvalidRequest
-from tickover.server.storage.store import DatabaseUnavailable
+from tickover.server.rpc.envelope import InvalidRequest
+
+_MAX_UNKNOWN_BODY: Final = 64 * 1024
+"""Bytes of a body that is decoded before its token is checked. Calls that need no token are smaller."""
 
 
-class Context(Struct, frozen=True):
+class Context(Struct, eq=False):
     """The HTTP request, except for its body."""
 
     now: Callable[[], Instant]
     """Called once for each call: a batch runs its calls one by one, and the first can take long."""
-    token: str | None
+    token: bytes | None
+    """The digest of the bearer token. None if it is missing, or is known to be invalid."""
     network: str
     request_id: str
     idempotency_key: bytes | None = None
+    has_left: Callable[[], bool] = lambda: False
+    """Whether the client is gone."""
+    is_confirmed: bool = False
+    """Whether the token was looked up again because a call was rejected."""
 
 
 class CallResponse(Struct, frozen=True):
@@ -43,34 +49,17 @@ class CallResponse(Struct, frozen=True):
     rejection: Rejection | None = None
 
 
-Observe = Callable[[str, Rejection | None, float], object]
-"""Receives the operation of a call that has ended, its rejection if it failed, and its duration in seconds."""
-
-
 class Dispatcher:
-    def __init__(
-        self,
-        services: Services,
-        log: Log,
-        count_rejection: Callable[[Reason], object] = lambda _: None,
-        observe: Observe = lambda *_: None,
-    ) -> None:
+    def __init__(self, services: Services, gate: Gate) -> None:
         self._services = services
-        self._log = log
-        self._count_rejection = count_rejection
-        self._observe = observe
-        self._failures = FailureLog(log)
-        self._last_call_at = inf
-        self._batch_limits = BatchLimits()
-        self.admission = Admission()
-
-    def stop(self, seconds: float) -> None:
-        """Reject calls that start more than `seconds` from now with UNAVAILABLE, also those of a running batch."""
-        self._last_call_at = asyncio.get_running_loop().time() + seconds
+        self._access = services.access
+        self._gate = gate
 
     async def dispatch(self, body: bytes, context: Context) -> CallResponse:
         """Run a call or a batch. The response body is empty if all calls are notifications."""
         try:
+            if len(body) > _MAX_UNKNOWN_BODY:
+                await self._check_token(context)
             call = envelope.decode(body)
             if isinstance(call, list):
                 return await self._run_batch(call, context)
@@ -80,121 +69,127 @@ class Dispatcher:
             return error_response(rejection)
         return await self._run(call, context)
 
+    async def _check_token(self, context: Context) -> None:
+        """Raise UNAUTHENTICATED if the token is missing or invalid."""
+        caller = Caller(context.now(), context.network)
+        call = self._enter("unknown", context)
+        found = await self._gate.run(call, partial(self._access.authenticate, context.token, caller))
+        if isinstance(found, Rejection):
+            raise found
+
     async def _run_batch(self, calls: list[Raw], context: Context) -> CallResponse:
         if not 1 <= len(calls) <= MAX_BATCH:
             raise InvalidRequest(f"a batch must have 1 to {MAX_BATCH} calls, not {len(calls)}")
         if context.idempotency_key is not None:
             raise InvalidRequest("a batch can't have an Idempotency-Key; send the call alone")
-        with BatchResponse(self._batch_limits, sum(map(len, calls))) as response:
+        response, is_held = BatchResponse(sum(map(len, calls))), False
+        async with AsyncExitStack() as held:
             # One by one, so that two advances of the same clock run in the caller's order.
-            for call in calls:
-                response.add((await self._run_batch_call(call, context, response)).body)
-                # Some calls fail without awaiting anything. Let other requests run anyway.
-                await asyncio.sleep(0)
+            for encoded in calls:
+                response.add((await self._run_batch_call(encoded, context, response)).body)
+                if response.is_large and not is_held:
+                    is_held = True
+                    await held.enter_async_context(self._gate.large_batch(self._user(context)))
             return CallResponse(response.join())
 
     async def _run_batch_call(self, encoded: Raw, context: Context, response: BatchResponse) -> CallResponse:
-        """Run a call of a batch, unless its response might not fit."""
         try:
             call = envelope.decode_call(encoded)
         except InvalidRequest as rejection:
             return error_response(rejection, rejection.id)
         # Notifications have no response.
-        result = await self._run(call, context, response if call.id else None)
-        if result.rejection is None or result.rejection.reason is not Reason.INVALID_PARAMS:
-            return result
-        try:
-            # It can be longer than the result: parameters can have thousands of faults.
-            response.check_fits(len(result.body))
-        except Rejection as rejection:
-            self._count_rejection(rejection.reason)
-            return error_response(rejection, call.id)
-        return result
+        return await self._run(call, context, response if call.id else None)
 
-    async def _run(self, call: Call, context: Context, batch: BatchResponse | None = None) -> CallResponse:
-        now, access = context.now(), self._services.access
-        caller = Caller(now, context.network)
-        began = asyncio.get_running_loop().time()
+    async def _run(self, call: envelope.Call, context: Context, batch: BatchResponse | None = None) -> CallResponse:
+        operation = OPERATIONS.get(call.operation)
+        entered = self._enter(operation.name if operation else "unknown", context)
+        entered.writes = operation is not None and operation.writes
+        found = await self._gate.run(entered, partial(self._execute, operation, call, context, batch))
+        if not call.id:
+            return CallResponse(b"")
+        return error_response(found, call.id) if isinstance(found, Rejection) else CallResponse(found)
+
+    def _enter(self, name: str, context: Context) -> Call:
+        return Call(name, self._user(context), context.request_id, context.has_left)
+
+    def _user(self, context: Context) -> User:
+        return self._access.recall(context.token) or context.network
+
+    async def _execute(
+        self, operation: Operation | None, call: envelope.Call, context: Context, batch: BatchResponse | None
+    ) -> bytes:
+        """Return the response with the result of a call. The checks come in the order of the reference."""
+        caller = Caller(context.now(), context.network)
+        _check_time(caller.now)
+        if operation is None:
+            available = ", ".join(OPERATIONS)
+            raise Rejection(Reason.METHOD_NOT_FOUND, f"Method not found. Available methods: {available}.")
+        if operation.limited_per_client:
+            self._access.check_client_limit(caller)
+        if operation.needs is not None:
+            caller = await self._authenticate(context, caller)
         try:
-            self.check_running()
-            if not timestamps.EARLIEST_NOW <= now < timestamps.LATEST_NOW:
-                raise unavailable(f"The server's clock is wrong: it says {timestamps.write(now)}.")
-            operation = _find_operation(call.operation)
-            if operation.limited_per_client:
-                access.check_client_limit(caller)
             if operation.needs is not None:
-                caller = await access.authenticate(context.token, caller)
-                access.check_permission(caller, operation.needs)
-            response = await self._run_in_turn(operation, call, context, caller, batch)
-        except Rejection as first:
-            rejection = await access.check_again(caller, first)
+                self._access.check_permission(caller, operation.needs)
+            return await self._respond(operation, call, context, caller, batch)
+        except Rejection as rejection:
+            await self._confirm_token(context, caller, rejection)
             if rejection.reason is Reason.INVALID_PARAMS:
-                rejection = invalid_params(rejection.faults, call.operation)
-            self.note_rejection(call.operation, rejection, began, context.request_id)
-            response = error_response(rejection, call.id)
-        except Exception:
-            response = self.report_bug(context.request_id, call.id)
-        self._observe(call.operation, response.rejection, asyncio.get_running_loop().time() - began)
-        if self._log.is_debug:
-            self._log_call(call.operation, caller.token.user, response, context.request_id)
-        return response if call.id else CallResponse(b"")
+                rejection = invalid_params(rejection.faults, operation.name)
+                if batch is not None:
+                    # It can be longer than the result: parameters can have thousands of faults.
+                    batch.check_fits(len(envelope.encode_error(call.id, rejection)))
+            raise rejection from None
 
-    async def _run_in_turn(
-        self, operation: Operation, call: Call, context: Context, caller: Caller, batch: BatchResponse | None
-    ) -> CallResponse:
-        """Run a call when its cost fits beside the running calls of its user and of the process."""
-        user = caller.token.user or caller.network
-        cost = CALL_COST + len(call.params) + operation.cost(self._services, call.params)
-        if not self.admission.try_enter(user, cost):
-            await self.admission.wait(user, cost)
+    async def _respond(
+        self,
+        operation: Operation,
+        call: envelope.Call,
+        context: Context,
+        caller: Caller,
+        batch: BatchResponse | None,
+    ) -> bytes:
+        if batch is not None and operation.writes:
+            await batch.check_room(operation, call.params, caller, self._services)
+        decode, key = partial(decode_params, operation.params, call.params, caller.now), context.idempotency_key
+        if key is not None and operation.takes_idempotency_key:
+            result = await run_once(operation, call.params, decode, key, caller, self._services)
+        else:
+            result = await operation.handler(decode(), caller, self._services)
+        response = envelope.encode_result(call.id, result)
+        charge_bytes(len(response))
+        if batch is not None and not operation.writes:
+            batch.check_fits(len(response))
+        return response
+
+    async def _authenticate(self, context: Context, caller: Caller) -> Caller:
+        """Return the caller with its token. An invalid token is looked up once for all calls of a batch."""
+        # A token that is looked up now needn't be confirmed.
+        context.is_confirmed |= self._access.recall(context.token) is None
         try:
-            self.check_running()
-            if batch is not None:
-                batch.check_fits(operation.max_result)
-            decode = partial(decode_params, operation.params, call.params, caller.now)
-            key = context.idempotency_key
-            if key is not None and operation.takes_idempotency_key:
-                result = await run_once(operation, call.params, decode, key, caller, self._services)
-            else:
-                result = await operation.handler(decode(), caller, self._services)
-            return CallResponse(envelope.encode_result(call.id, result))
-        finally:
-            self.admission.leave(user, cost)
+            return await self._access.authenticate(context.token, caller)
+        except Rejection as rejection:
+            if rejection.reason is Reason.UNAUTHENTICATED:
+                context.token = None
+            raise
 
-    def note_rejection(self, name: str, rejection: Rejection, began: float, request_id: str) -> None:
-        """Count a rejected call, and log the failure that caused it, if any."""
-        self._count_rejection(rejection.reason)
-        if isinstance(rejection, DatabaseUnavailable):
-            now = asyncio.get_running_loop().time()
-            self._failures.note(name, rejection.describe(), now - began, now, request_id)
+    async def _confirm_token(self, context: Context, caller: Caller, rejection: Rejection) -> None:
+        """Raise UNAUTHENTICATED instead of another rejection if the token was revoked."""
+        if caller.given_token is None or rejection.reason is Reason.UNAVAILABLE:
+            return
+        if not context.is_confirmed or self._access.recall(context.token) is None:
+            await self._authenticate_again(context, caller)
+            context.is_confirmed = True
 
-    def report_bug(self, request_id: str, id: bytes = envelope.NULL) -> CallResponse:
-        """Log the exception that is being handled, and return an INTERNAL error."""
-        self._log.exception("internal error", request_id=request_id)
-        message = "The server failed because of a bug. Report the request ID to its operator."
-        return error_response(Rejection(Reason.INTERNAL, message, {"requestId": request_id}), id)
-
-    def check_running(self) -> None:
-        """Raise UNAVAILABLE if the server is stopping."""
-        if self._last_call_at < inf and asyncio.get_running_loop().time() >= self._last_call_at:
-            raise unavailable("The server is shutting down.")
-
-    def _log_call(self, operation: str, user: bytes, response: CallResponse, request_id: str) -> None:
-        """Log one line for the call. It contains no text of the caller, and identifies people only by user id."""
-        self._log.debug(
-            "call",
-            method=operation if operation in OPERATIONS else "unknown",
-            user=ids.write("user", user) if user else None,
-            outcome=response.rejection.reason if response.rejection else "ok",
-            request_id=request_id,
-        )
+    async def _authenticate_again(self, context: Context, caller: Caller) -> None:
+        if context.token is None:
+            raise unauthenticated()
+        await self._access.confirm_token(caller)
 
 
-def _find_operation(name: str) -> Operation:
-    if name not in OPERATIONS:
-        available = ", ".join(OPERATIONS)
-        raise Rejection(Reason.METHOD_NOT_FOUND, f"Method not found. Available methods: {available}.")
-    return OPERATIONS[name]
+def _check_time(now: Instant) -> None:
+    if not timestamps.EARLIEST_NOW <= now < timestamps.LATEST_NOW:
+        raise unavailable(f"The server's clock is wrong: it says {timestamps.write(now)}.")
 
 
 def error_response(rejection: Rejection, id: bytes = envelope.NULL) -> CallResponse:

@@ -18,6 +18,7 @@ from tickover.api.limits import MAX_BODY
 from tickover.api.timestamps import Instant
 from tickover.server.bank.bank import BankRequest
 from tickover.server.bank.routes import BankRoutes
+from tickover.server.gate import Gate
 from tickover.server.http1.messages import SAFE_HEADERS, Header, Request, RequestError, Response, text_response
 from tickover.server.logs import Log
 from tickover.server.networks import ClientNetworks, host_name, is_address, is_loopback
@@ -79,28 +80,25 @@ class Handler:
     def __init__(  # noqa: PLR0913 - one argument for each part
         self,
         settings: Settings,
+        gate: Gate,
         rpc: Dispatcher,
         bank: BankRoutes,
         site: Site,
         ping: Callable[[], Awaitable[None]],
-        log: Log,
         *,
+        log: Log,
         now: Callable[[], Instant] = wall_clock,
-        count_rejection: Callable[[Reason], object] = lambda _: None,
     ) -> None:
+        self._gate = gate
         self._rpc = rpc
         self._bank = bank
         self._site = site
         self._ping = ping
         self._access_log = log if settings.access_log else None
         self._now = now
-        self._count_rejection = count_rejection
         self._host_check = HostCheck(settings)
         self._cors_origins = frozenset(origin.encode() for origin in settings.cors_origins)
         self._networks = ClientNetworks(settings.trusted_proxies)
-        self._max_in_flight = settings.max_in_flight
-        self.in_flight = 0
-        """The number of calls in progress. A batch counts as one."""
         self.is_draining = False
         """True if the server is about to stop. `/readyz` returns 503 then; other requests are still served."""
         self._date: Header = (b"date", b"")
@@ -114,10 +112,6 @@ class Handler:
             request.began = asyncio.get_running_loop().time()
         request_id = next(self._request_ids)
         if request.path == "/rpc":
-            if self.in_flight >= self._max_in_flight:
-                self._count_rejection(Reason.UNAVAILABLE)
-                return self._finish(_to_http(_TOO_MANY_CALLS), request, request_id)
-            self.in_flight += 1
             return self._handle_call(request, request_id)
         if request.path == "/healthz":
             return self._finish(_health(request, 200, b"alive\n"), request, request_id)
@@ -135,11 +129,11 @@ class Handler:
     def reject(self, error: RequestError) -> Response:
         request_id, is_overloaded = next(self._request_ids), error.status == 503
         rejection = unavailable(error.message) if is_overloaded else Rejection(Reason.INVALID_REQUEST, error.message)
-        if self._bank.has(error.path):
-            call = BankRequest(_NO_REQUEST, error.path, self._now(), "", request_id)
-            return self._finish(self._bank.reject(call, rejection), _NO_REQUEST, request_id)
         if is_overloaded:
-            self._count_rejection(rejection.reason)
+            self._gate.count_refusal(rejection.reason)
+        if self._bank.has(error.path):
+            call = self._bank_request(_NO_REQUEST, error.path, request_id)
+            return self._finish(self._bank.reject(call, rejection), _NO_REQUEST, request_id)
         _, headers, body = _to_http(error_response(rejection))
         return self._finish((error.status, headers, body), _NO_REQUEST, request_id)
 
@@ -153,26 +147,23 @@ class Handler:
                 response = _to_http(await self._rpc.dispatch(body, context))
         except Rejection as rejection:
             response = _to_http(error_response(rejection))
-        finally:
-            self.in_flight -= 1
         return self._finish(response, request, request_id)
 
     async def _handle_bank(self, request: Request, request_id: str) -> Response:
         """Handle a request of a program that speaks the protocol of a bank. It counts as a call."""
-        fields = request.fields
-        network = self._networks.find(request.client, fields.get(b"x-forwarded-for", b""))
-        call = BankRequest(request, request.path, self._now(), network, request_id)
+        call = self._bank_request(request, request.path, request_id)
         try:
-            self._host_check.check(fields.get(b"host"))
-            if self.in_flight >= self._max_in_flight:
-                raise unavailable(_BUSY)
+            self._host_check.check(request.fields.get(b"host"))
         except Rejection as rejection:
             return self._finish(self._bank.reject(call, rejection), request, request_id)
-        self.in_flight += 1
-        try:
-            return self._finish(await self._bank.handle(call), request, request_id)
-        finally:
-            self.in_flight -= 1
+        return self._finish(await self._bank.handle(call), request, request_id)
+
+    def _bank_request(self, request: Request, path: str, request_id: str) -> BankRequest:
+        prefix, _, rest = path[1:].partition("/")
+        return BankRequest(request, prefix, f"/{rest}", self._now(), self._network(request), request_id)
+
+    def _network(self, request: Request) -> str:
+        return self._networks.find(request.client, request.fields.get(b"x-forwarded-for", b""))
 
     async def _handle_page(self, request: Request, request_id: str) -> Response:
         try:
@@ -180,7 +171,7 @@ class Handler:
         except Rejection as rejection:
             response = _to_http(error_response(rejection))
         except Exception:
-            response = _to_http(self._rpc.report_bug(request_id))
+            response = _to_http(error_response(self._gate.report_bug(request_id)))
         return self._finish(response, request, request_id)
 
     def _finish(self, response: Response, request: Request, request_id: str) -> Response:
@@ -231,11 +222,13 @@ class Handler:
         _check_content_type(fields.get(b"content-type", b""))
         if request.body is None:
             raise Rejection(Reason.BODY_TOO_LARGE, f"The body must have at most {MAX_BODY} bytes.")
-        network = self._networks.find(request.client, fields.get(b"x-forwarded-for", b""))
         token = tokens.read_bearer_token(fields.get(b"authorization", b""))
+        digest = None if token is None else tokens.digest(token)
         key = fields.get(b"idempotency-key")
         # The parser keeps blanks at the end of a header.
-        return request.body, Context(self._now, token, network, request_id, None if key is None else key.strip(b" \t"))
+        key = None if key is None else key.strip(b" \t")
+        context = Context(self._now, digest, self._network(request), request_id, key, lambda: request.has_left)
+        return request.body, context
 
     async def _page(self, request: Request) -> Response:
         path = request.path
@@ -253,6 +246,8 @@ class Handler:
     async def _readiness(self) -> tuple[int, bytes]:
         if self.is_draining:
             return 503, b"The server is stopping.\n"
+        if self._gate.is_refusing():
+            return 503, b"The server has too many calls in progress.\n"
         try:
             await self._ping()
         except Rejection:
@@ -298,6 +293,4 @@ _REASON_HEADERS: Final[dict[Reason, list[Header]]] = {
 
 _CALL_HEADERS: Final = (_JSON, *SAFE_HEADERS)
 _USE_GET: Final = text_response(405, b"Use GET.\n", (b"allow", b"GET, HEAD"))
-_BUSY: Final = "The server has too many calls in progress. Try again."
-_TOO_MANY_CALLS: Final = error_response(unavailable(_BUSY))
 _NO_REQUEST: Final = Request("GET", "*")

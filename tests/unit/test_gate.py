@@ -1,0 +1,299 @@
+"""The gate: two users, one of them busy, and the other is served."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from tests.support.log_capture import LogCapture
+from tickover.api.errors import Reason, Rejection
+from tickover.server import gate as gates
+from tickover.server.gate import Call, Gate, Line, User
+
+LONG = 0.1
+"""Seconds. More than a slice and a step."""
+
+
+async def settle() -> None:
+    """Let all tasks run that don't wait for others."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+class Calls:
+    """Starts calls in a time of its own, and remembers what they do."""
+
+    def __init__(self, max_in_flight: int = 512) -> None:
+        self.now = 1000.0
+        self.refusals = 0
+        self.observed: list[tuple[str, Reason | None]] = []
+        self.gate = Gate(
+            LogCapture().log, max_in_flight, self._observe, count_refusal=self._count_refusal, now=lambda: self.now
+        )
+        self.events: list[str] = []
+        self.released = asyncio.Event()
+        self.tasks: list[asyncio.Task[Any]] = []
+
+    def _count_refusal(self) -> None:
+        self.refusals += 1
+
+    def _observe(self, name: str, rejection: Rejection | None, seconds: float) -> None:
+        self.observed.append((name, None if rejection is None else rejection.reason))
+
+    def start(
+        self,
+        user: User,
+        name: str,
+        work: Callable[[str], Any] | None = None,
+        has_left: Callable[[], bool] = lambda: False,
+        *,
+        writes: bool = False,
+    ) -> "asyncio.Task[Any]":
+        call = Call(name, user, has_left=has_left)
+        call.writes = writes
+        task = asyncio.create_task(self.gate.run(call, partial(work or self.hold, name)))
+        self.tasks.append(task)
+        return task
+
+    async def hold(self, name: str) -> None:
+        """Wait, as for the database."""
+        self.events.append(name)
+        await self.released.wait()
+
+    async def compute(self, name: str, steps: int = 1, seconds: float = LONG) -> None:
+        """Use time on the event loop. Let others run after each step."""
+        for step in range(steps):
+            self.events.append(f"{name}.{step}" if steps > 1 else name)
+            self.now += seconds
+            await gates.pause()
+
+    async def wait_for_event(self, name: str) -> None:
+        while name not in self.events:  # noqa: ASYNC110 - a few iterations of the event loop
+            await asyncio.sleep(0)
+
+    async def finish(self) -> list[Any]:
+        self.released.set()
+        while not all(task.done() for task in self.tasks):
+            # Rests end only with time.
+            self.now += LONG
+            await asyncio.sleep(0)
+        return [task.result() for task in self.tasks]
+
+
+def reasons(results: list[Any]) -> list[Reason | None]:
+    return [result.reason if isinstance(result, Rejection) else None for result in results]
+
+
+async def test_user_who_has_used_less_goes_first() -> None:
+    calls = Calls()
+    calls.start("busy", "busy 0", calls.compute)
+    for number in range(1, 4):
+        calls.start("busy", f"busy {number}", calls.compute)
+    calls.start("quiet", "quiet", calls.compute)
+    await calls.finish()
+    assert calls.events.index("quiet") == 1, calls.events
+
+
+async def test_long_call_lets_a_quiet_user_in_between_its_steps() -> None:
+    calls = Calls()
+    calls.start("busy", "busy", partial(calls.compute, steps=20))
+    await calls.wait_for_event("busy.1")
+    calls.start("quiet", "quiet", calls.compute)
+    await calls.finish()
+    assert calls.events.index("quiet") <= 3, calls.events
+    assert calls.events.count("busy.19") == 1, "it ends"
+
+
+async def test_what_was_used_is_forgotten() -> None:
+    calls = Calls()
+    calls.start("early", "early", partial(calls.compute, steps=2))
+    await calls.finish()
+    calls.now += 60
+    calls.start("late", "late", calls.compute)
+    await calls.finish()
+    assert set(calls.gate._accounts) == {"late"}, "users who are gone take no memory"
+
+
+async def test_user_has_few_calls_running_beside_others() -> None:
+    """They would fill the batches of the database."""
+    calls = Calls()
+    calls.start("quiet", "first")
+    for number in range(100):
+        calls.start("busy", f"busy {number}")
+    await settle()
+    assert len([event for event in calls.events if event.startswith("busy")]) == 8
+    calls.start("quiet", "second")
+    await settle()
+    assert calls.events[-1] == "second"
+    await calls.finish()
+    assert len(calls.events) == 102
+
+
+async def test_single_user_can_use_a_quarter_of_the_places() -> None:
+    calls = Calls()
+    for number in range(200):
+        calls.start("only", str(number))
+    await settle()
+    assert len(calls.events) == 128
+    await calls.finish()
+    assert len(calls.events) == 200
+
+
+async def test_newest_waiting_call_of_who_has_the_most_makes_room() -> None:
+    calls = Calls(max_in_flight=8)
+    busy = [calls.start("busy", f"busy {number}") for number in range(8)]
+    await settle()
+    quiet = calls.start("quiet", "quiet")
+    await settle()
+    assert busy[-1].done()
+    assert not quiet.done()
+    assert calls.gate.in_flight == 8
+    assert calls.gate.is_refusing()
+    more = calls.start("busy", "busy 8")
+    await settle()
+    results = reasons(await calls.finish())
+    assert results == [None] * 7 + [Reason.UNAVAILABLE, None, Reason.UNAVAILABLE]
+    assert more.result().details == {"retryAfterSeconds": 1}
+    assert calls.refusals == 2
+    calls.now += 2
+    assert not calls.gate.is_refusing()
+
+
+async def test_two_users_fill_all_places_and_a_third_is_served() -> None:
+    calls = Calls(max_in_flight=64)
+    for number in range(200):
+        calls.start(f"busy {number % 2}", str(number), calls.compute)
+    quiet = [calls.start("quiet", "quiet", calls.compute) for _ in range(10)]
+    await calls.finish()
+    assert reasons([task.result() for task in quiet]) == [None] * 10
+    assert calls.events.index("quiet") < 4, calls.events
+
+
+async def test_quiet_user_is_served_although_all_places_wait_for_the_database() -> None:
+    calls = Calls(max_in_flight=16)
+    for number in range(16):
+        calls.start(f"user {number // 4}", str(number))
+    await settle()
+    quiet = calls.start("quiet", "quiet")
+    another = calls.start("quiet", "another")
+    await settle()
+    results = reasons(await calls.finish())
+    assert (quiet.result(), reasons([another.result()])) == (None, [Reason.UNAVAILABLE])
+    assert results.count(Reason.UNAVAILABLE) == 1
+
+
+@pytest.mark.parametrize("writes", [True, False])
+async def test_waiting_call_ends_when_its_client_has_left_unless_it_writes(writes: bool) -> None:
+    calls, has_left = Calls(max_in_flight=4), False
+    calls.start("busy", "first")
+    task = calls.start("busy", "second", has_left=lambda: has_left, writes=writes)
+    await settle()
+    assert calls.events == ["first"]
+    has_left = True
+    await calls.finish()
+    assert reasons([task.result()]) == [None if writes else Reason.UNAVAILABLE]
+    assert ("second" in calls.events) is writes
+
+
+async def test_heavy_calls_of_a_user_run_one_after_another_and_few_of_all_users() -> None:
+    calls = Calls()
+    running: list[str] = []
+    most: list[int] = []
+
+    async def work(name: str) -> None:
+        await gates.become_heavy()
+        await gates.become_heavy()
+        running.append(name)
+        assert len(set(running)) == len(running), "one of each user"
+        most.append(len(running))
+        for _ in range(9):
+            await asyncio.sleep(0)
+        running.remove(name)
+
+    for _ in range(5):
+        for user in range(9):
+            calls.start(str(user), str(user), work)
+    await calls.finish()
+    assert (len(most), max(most)) == (45, 4)
+
+
+async def test_line_is_left_by_calls_that_fail_or_are_cancelled() -> None:
+    calls, line = Calls(), Line(1)
+
+    async def fail(name: str) -> None:
+        async with gates.turn_in(line):
+            raise Rejection(Reason.LOGIN_REFUSED, "No.")
+
+    async def stay(name: str) -> None:
+        async with gates.turn_in(line):
+            await calls.hold(name)
+
+    first = calls.start("a", "first", stay)
+    second = calls.start("b", "second", stay)
+    await settle()
+    calls.start("c", "third", fail)
+    second.cancel()
+    await settle()
+    first.cancel()
+    await settle()
+    fourth = calls.start("d", "fourth", stay)
+    await settle()
+    assert calls.events == ["first", "fourth"]
+    calls.released.set()
+    assert await fourth is None
+    assert calls.gate.in_flight == 0
+
+
+async def test_cpu_time_of_another_process_is_charged() -> None:
+    calls = Calls()
+
+    async def work(name: str) -> None:
+        gates.charge(2.0)
+
+    calls.start("busy", "first", work)
+    await settle()
+    for user in ("other", "busy", "quiet"):
+        calls.start(user, user, calls.compute)
+    await calls.finish()
+    assert calls.events == ["other", "quiet", "busy"]
+
+
+async def test_call_counts_for_its_user_once_that_is_known() -> None:
+    calls = Calls(max_in_flight=4)
+
+    async def work(name: str) -> None:
+        gates.identify(b"user")
+        await calls.hold(name)
+
+    calls.start("network", "first", work)
+    await settle()
+    assert {user: len(account.calls) for user, account in calls.gate._accounts.items()} == {"network": 0, b"user": 1}
+    await calls.finish()
+    assert calls.gate.in_flight == 0
+    assert [account.running for account in calls.gate._accounts.values()] == [0, 0]
+
+
+async def test_every_call_is_observed() -> None:
+    calls = Calls()
+
+    async def fail(name: str) -> None:
+        raise RuntimeError("a bug")
+
+    async def reject(name: str) -> None:
+        raise Rejection(Reason.CLOCK_NOT_FOUND, "No.")
+
+    calls.start("a", "works", calls.compute)
+    calls.start("a", "fails", fail)
+    calls.start("a", "is rejected", reject)
+    await calls.finish()
+    calls.gate.stop(0)
+    calls.start("a", "is late", calls.compute)
+    await calls.finish()
+    assert sorted(calls.observed) == [
+        ("fails", Reason.INTERNAL),
+        ("is late", Reason.UNAVAILABLE),
+        ("is rejected", Reason.CLOCK_NOT_FOUND),
+        ("works", None),
+    ]
