@@ -101,6 +101,16 @@ async def test_copies_have_the_same_amount_and_name_within_the_tolerance(
     assert [len(result[each]) for each in ("duplicated", "unexpected")] == ([1, 0] if kind == "duplicated" else [0, 1])
 
 
+async def test_named_copy_of_a_transaction_without_a_name_is_duplicated(books: Books) -> None:
+    rent, *others = books.rows
+    unnamed = {"at": rent["at"], "amount": rent["amount"]}
+    renamed = {**unnamed, "name": "Landlord"}
+    for first, second in ((unnamed, renamed), (renamed, unnamed), ({**unnamed, "id": rent["id"]}, renamed)):
+        result = await books.reconcile([first, second, *others])
+        assert [item["index"] for item in result["duplicated"]] == [1]
+        assert result["unexpected"] == result["missing"] == result["changed"] == []
+
+
 async def test_pending_payments_may_be_in_the_books(world: World, token: str) -> None:
     authorized: dict[str, Any] = {
         "authorizedAt": "2027-01-03T09:00:00Z",
