@@ -167,6 +167,14 @@ def test_pgbouncer_gives_up_when_the_server_does() -> None:
     assert url[2] in config["databases"]
 
 
+def test_patroni_admits_no_superuser_over_the_network() -> None:
+    config = YAML(typ="safe").load(_read("patroni/patroni.yml"))
+    assert {"auth": "scram-sha-256"} in config["bootstrap"]["initdb"]
+    admitted = {rule.split()[2] for rule in config["bootstrap"]["pg_hba"]}
+    names = {name: role["username"] for name, role in config["postgresql"]["authentication"].items()}
+    assert admitted == {names["replication"], names["rewind"], "tickover"}
+
+
 def _read(file: str) -> str:
     return (DEPLOY / file).read_text()
 
