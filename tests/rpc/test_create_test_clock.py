@@ -86,7 +86,7 @@ async def test_bytes_of_a_user_are_limited_in_every_operation(tmp_path: Path, da
             CREATE: {"labels": labels},
             "forkTestClock": {**id, "labels": labels},
             "updateTestClock": {**id, "labels": labels},
-            "amendTestClock": {**id, "add": {"transactions": [transaction()] * 30}},
+            "amendTestClock": {**id, "add": {"transactions": [transaction()] * 100}},
         }
         for method, params in calls.items():
             error = await world.error(method, params, token)

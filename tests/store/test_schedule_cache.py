@@ -9,6 +9,7 @@ import pytest
 from tests.rpc.builders import contribution, goal, transaction
 from tests.support.world import World, open_world
 from tickover.server.operations import clocks as operations
+from tickover.server.schedule.schedule import decode_stored
 
 SCHEDULE = {
     "frozenTime": "2027-01-31T09:00:00Z",
@@ -55,6 +56,8 @@ async def test_clock_deleted_on_another_server_is_not_found(world: World, elsewh
 
 
 async def test_schedule_is_loaded_only_if_not_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored_schedules: list[bytes] = []
+
     async def load(name: str, max_bytes: int) -> list[int]:
         """Return the sizes of loaded schedules: two clocks by turns, three times each, then one three times."""
         monkeypatch.setattr(operations, "_MAX_CACHED_BYTES", max_bytes)
@@ -63,7 +66,9 @@ async def test_schedule_is_loaded_only_if_not_cached(tmp_path: Path, monkeypatch
 
             async def advance_and_record(*args: Any, **options: Any) -> Any:
                 stored = await advance(*args, **options)
-                sizes.append(len(stored.schedule) if stored else 0)
+                assert stored is not None
+                sizes.append(len(stored.schedule))
+                stored_schedules.append(stored.schedule)
                 return stored
 
             monkeypatch.setattr(world.store, "advance_clock", advance_and_record)
@@ -75,5 +80,6 @@ async def test_schedule_is_loaded_only_if_not_cached(tmp_path: Path, monkeypatch
 
     (size, *_) = sizes = await load("none", 0)
     assert sizes == [size] * 9 != [0] * 9
-    assert await load("one", 2 * size - 1) == [size] * 7 + [0] * 2, "there is room for one"
-    assert await load("two", 2 * size) == [size] * 2 + [0] * 7
+    cached = operations.CachedSchedule(0, decode_stored(stored_schedules[0]), size).bytes_in_memory
+    assert await load("one", 2 * cached - 1) == [size] * 7 + [0] * 2, "there is room for one"
+    assert await load("two", 2 * cached) == [size] * 2 + [0] * 7

@@ -16,7 +16,8 @@ from tickover.api.ids import uuid7
 from tickover.api.plans import Plan, PlannedAccount, PlannedTransaction, encode_json
 from tickover.server.rpc.decode import decode
 from tickover.server.schedule.clocks import new_clock
-from tickover.server.schedule.schedule import encode_schedule, view
+from tickover.server.schedule.schedule import new_schedule
+from tickover.server.schedule.view import view
 
 _ACCOUNTS: Final = (
     plans.account("main", "Main", "EUR", "CHECKING", Decimal("0.1")),
@@ -41,7 +42,7 @@ def clock_of(plan: Plan) -> Snapshot:
     assert start
     faults, params = decode(NewClock, encode_json(replace(plan, expectations=())), start)
     assert params, faults
-    schedule = encode_schedule(new_clock(uuid7(start, bytes(10)), params, start), params)
+    schedule = new_schedule(new_clock(uuid7(start, bytes(10)), params, start), params)
     return json.decode(view(start, schedule), type=Snapshot)
 
 

@@ -60,7 +60,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         "TICKOVER_METRICS_PORT": "0",
         "TICKOVER_METRICS_HOST": "127.0.0.6",
         "TICKOVER_MAX_CLOCKS_PER_USER": "7",
-        "TICKOVER_MAX_BYTES_PER_USER": "20000",
+        "TICKOVER_MAX_BYTES_PER_USER": "5000",
         "TICKOVER_MAX_CONNECTIONS": "70",
         "TICKOVER_MAX_IN_FLIGHT": "3",
         "TICKOVER_KEEP_ALIVE_SECONDS": "2",
@@ -184,7 +184,7 @@ def _reason(response: Any) -> str:
 
 @pytest.mark.parametrize(
     ("limit", "client", "item_count", "accepted"),
-    [("limit of live clocks (7)", "198.51.100.11", 0, 7), ("limit of 20000 bytes", "198.51.100.12", 100, 1)],
+    [("limit of live clocks (7)", "198.51.100.11", 0, 7), ("limit of 5000 bytes", "198.51.100.12", 100, 1)],
 )
 def test_limits_of_clocks_and_bytes_are_used(
     program: Program, limit: str, client: str, item_count: int, accepted: int

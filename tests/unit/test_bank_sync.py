@@ -27,7 +27,8 @@ from tickover.server.bank.sync import (
 from tickover.server.schedule.amendments import amend
 from tickover.server.schedule.bank_view import BankView
 from tickover.server.schedule.ledger import Ledger
-from tickover.server.schedule.schedule import decode_stored, encode_schedule, encode_stored, view
+from tickover.server.schedule.schedule import decode_stored, encode_stored, new_schedule
+from tickover.server.schedule.view import view
 
 ACCOUNTS = [{"key": key, "name": key, "currency": "EUR"} for key in ("a", "b")]
 days = st.integers(0, 5)
@@ -45,7 +46,7 @@ class Bank:
         self.clock = clock(1)
         accounts = {"accounts": ACCOUNTS} if has_accounts else {}
         params = convert({"frozenTime": write(START), **accounts}, NewClock)
-        self._set(encode_schedule(self.clock, params))
+        self._set(new_schedule(self.clock, params))
 
     def _set(self, schedule: Any) -> None:
         self.schedule = decode_stored(encode_stored(schedule))

@@ -14,9 +14,9 @@ from tickover.api.errors import Fault
 from tickover.api.timestamps import Instant
 from tickover.server.rpc.decode import explain
 from tickover.server.schedule import clocks
-from tickover.server.schedule import schedule as schedule_json
 from tickover.server.schedule.clocks import Clock
-from tickover.server.schedule.schedule import Schedule
+from tickover.server.schedule.schedule import Schedule, decode_stored, encode_stored, fork_schedule, new_schedule
+from tickover.server.schedule.view import view
 
 NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 START = datetime(2027, 3, 1, tzinfo=UTC)
@@ -43,8 +43,7 @@ def started(**params: Any) -> tuple[Clock, Schedule]:
     """Return a clock and its schedule, encoded and decoded as by a database."""
     parsed = create_params(**params)
     clock = clocks.new_clock(KEY, parsed, NOW)
-    stored = msgspec.msgpack.encode(schedule_json.encode_schedule(clock, parsed))
-    return clock, msgspec.msgpack.decode(stored, type=Schedule)
+    return clock, decode_stored(encode_stored(new_schedule(clock, parsed)))
 
 
 def faults(now: Instant = NOW, **params: Any) -> list[Fault]:
@@ -66,20 +65,20 @@ def test_text_is_returned_unchanged(text: str) -> None:
         transactions=[transaction(name=text, category=text, amount=5.0), transaction(name="Food")],
         goals=[goal(name=text, contributions=[{"at": "2027-03-02T00:00:00Z", "amount": 1.0}] * 2)],
     )
-    fork = schedule_json.fork_schedule(schedule, KEY, replace(clock, key=FORK_KEY))
+    fork = fork_schedule(schedule, replace(clock, key=FORK_KEY))
     for each in (schedule, fork):
-        view = json.loads(schedule_json.view(clock.frozen_time, each))
-        items = [(item["name"], item.get("category")) for item in view["pendingTransactions"]]
+        seen = json.loads(view(clock.frozen_time, each))
+        items = [(item["name"], item.get("category")) for item in seen["pendingTransactions"]]
         assert items == [(text, text), ("Food", None)]
-        assert [item["name"] for item in view["goals"]] == [text]
+        assert [item["name"] for item in seen["goals"]] == [text]
 
 
 def test_fork_expects_the_same_name_of_a_goal() -> None:
     name = f"goal_{KEY.hex()}_trip"
     expectations = [{"goalReached": {"goal": goal, "by": "2027-04-01T00:00:00Z"}} for goal in (name, f"{name[:-4]}0")]
     clock, schedule = started(goals=[goal(name=name)], expectations=expectations)
-    fork = schedule_json.fork_schedule(schedule, KEY, replace(clock, key=FORK_KEY))
-    rules = [each.goal_reached for each in schedule_json.decode_expectations(fork)]
+    fork = fork_schedule(schedule, replace(clock, key=FORK_KEY))
+    rules = [each.goal_reached for each in fork.expectations or ()]
     assert [rule and rule.goal for rule in rules] == [name, f"goal_{FORK_KEY.hex()}_0"]
 
 
@@ -88,9 +87,9 @@ def test_items_happen_at_their_instant_in_the_order_of_the_request() -> None:
     ats = [START + timedelta(days=day) for day in (5, 3, 5, 1, 3, 9)]
     items = [transaction(at=timestamps.write(at), name=f"{index}") for index, at in enumerate(ats)]
     _, schedule = started(frozenTime=timestamps.write(START), transactions=items)
-    view = json.loads(schedule_json.view(START + timedelta(days=3), schedule))
-    assert [item["name"] for item in view["transactions"]] == ["3", "1", "4"]
-    assert [item["name"] for item in view["pendingTransactions"]] == ["0", "2", "5"]
+    seen = json.loads(view(START + timedelta(days=3), schedule))
+    assert [item["name"] for item in seen["transactions"]] == ["3", "1", "4"]
+    assert [item["name"] for item in seen["pendingTransactions"]] == ["0", "2", "5"]
 
 
 # Faults

@@ -18,7 +18,7 @@ from tickover.server.schedule import clocks, expectations
 from tickover.server.schedule.events import EventQuery, Events, read_cursor
 from tickover.server.schedule.expectations import Check
 from tickover.server.schedule.ledger import Ledger, balances
-from tickover.server.schedule.schedule import Expectation, decode_stored, encode_schedule, encode_stored
+from tickover.server.schedule.schedule import Expectation, decode_stored, encode_stored, new_schedule
 from tickover.server.schedule.totals import Totals
 
 STARTS = (
@@ -105,7 +105,7 @@ class Dice(Random):
             params = self.with_accounts(params)
         clock = clocks.new_clock(KEY, params, self.start)
         opening = {currency: self.choice(BOUNDS) for currency in ("EUR", "CHF") if self.random() < 0.5}
-        ledger = Ledger(decode_stored(encode_stored(encode_schedule(clock, params))))
+        ledger = Ledger(decode_stored(encode_stored(new_schedule(clock, params))))
         assert not list(ledger.build()), "few items take one step"
         return Model(KEY.hex(), self.start, params, opening), ledger
 
@@ -187,9 +187,9 @@ def test_ledger_of_many_items_is_built_in_steps_and_equals_the_model() -> None:
     dice = Dice(1)
     dice.amounts = AMOUNTS
     currencies = [f"A{first}{second}" for first in "ABCDEFGHIJ" for second in "ABCDEFGHIJ"]
-    transactions = [msgspec.structs.replace(dice.transaction(), currency=currencies[n % 100]) for n in range(1_000)]
+    transactions = [msgspec.structs.replace(dice.transaction(), currency=currencies[n % 100]) for n in range(2_000)]
     params = NewClock(dice.start, transactions)
-    schedule = encode_schedule(clocks.new_clock(KEY, params, dice.start), params)
+    schedule = new_schedule(clocks.new_clock(KEY, params, dice.start), params)
     ledger = Ledger(schedule)
     assert len(list(ledger.build())) > 4
     at = dice.instant()

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 
 import pytest
-from msgspec import json, msgpack
+from msgspec import json
 
-from tickover.server.schedule.money import Amount, Progress, Savings, compute_savings
+from tickover.server.schedule.money import Amount, Progress, compute_savings
 
 SMALLEST = 5e-324
 """The smallest positive double."""
 
 
 def staircase(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> list[Progress]:
-    """Return a goal's progress before the first contribution and after each one, from stored savings."""
-    savings = msgpack.decode(msgpack.encode(compute_savings(target, initial, contributions)), type=Savings)
+    """Return a goal's progress before the first contribution and after each one."""
+    savings = compute_savings(target, initial, contributions)
     return [savings.progress(count) for count in range(len(contributions) + 1)]
 
 

@@ -59,7 +59,7 @@ def encode_row(row: Row, *, with_description: bool = False) -> bytes:
         "pending": row.is_pending,
         "pending_transaction_id": row.pending_id,
         "personal_finance_category": _personal_finance_category(row),
-        "transaction_code": "transfer" if row.transfer else None,
+        "transaction_code": "transfer" if row.transfer_id else None,
         "transaction_id": row.id,
     }
     return b"%b,%b" % (_CONSTANTS, _encode(transaction)[1:])
@@ -69,7 +69,7 @@ def _personal_finance_category(row: Row) -> Mapping[str, Any]:
     """Return the clock's category as it is. Plaid always has one, so apps read its members without a check."""
     if row.category:
         primary = detailed = row.category
-    elif row.transfer:
+    elif row.transfer_id:
         primary = "TRANSFER_IN" if row.amount > 0 else "TRANSFER_OUT"
         detailed = f"{primary}_ACCOUNT_TRANSFER"
     else:

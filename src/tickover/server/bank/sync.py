@@ -35,7 +35,7 @@ class State(NamedTuple):
     """The number of payments that had been withdrawn."""
 
     def had(self, row: Row) -> bool:
-        return row.is_shown(self.at) and _number(row.id) < (self.transfers if row.transfer else self.transactions)
+        return row.is_shown(self.at) and row.number < (self.transfers if row.transfer_id else self.transactions)
 
 
 START: Final = State(datetime.min.replace(tzinfo=UTC))
@@ -80,9 +80,9 @@ def changes(
     gone = [rows[position] for position in ended if seen.had(rows[position])]
     removed = [RemovedRow(row.account.id, row.id) for row in gone]
     removed += [
-        RemovedRow(view.accounts[payment.account.lower()].id, f"{payment.id}_p")
-        for payment in view.schedule.withdrawn[seen.withdrawn :]
-        if payment.authorized_at <= seen.at and _number(payment.id) < seen.transactions
+        RemovedRow(account.id, id)
+        for payment, account, id in view.withdrawn(seen.withdrawn)
+        if payment.authorized_at <= seen.at and payment.number < seen.transactions
     ]
     if account_id is not None:
         added = [position for position in added if rows[position].account.id == account_id]
@@ -150,8 +150,3 @@ def _write_state(state: State) -> bytes:
 def _read_state(payload: bytes) -> State:
     micros, *numbers = _STATE.unpack_from(payload)
     return State(from_micros(micros), *numbers)
-
-
-def _number(id: str) -> int:
-    """Return the last number in the ID of an item or of its row. Transactions and transfers have their own numbers."""
-    return int(id.split("_")[2])

@@ -14,7 +14,7 @@ from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import opening_faults, range_faults
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.expectations import Check
-from tickover.server.schedule.schedule import Expectation, decode_expectations
+from tickover.server.schedule.schedule import Expectation
 
 _HOLDS: Final = b'{"ok":true}'
 
@@ -63,7 +63,7 @@ async def check_test_clock(params: CheckEntry, caller: Caller, services: Service
     check = Check(cached.ledger, cached.totals, clock.start_time, clock.max_time if faults else until, opening)
     expectations: Sequence[Expectation]
     if isinstance(params.expectations, UnsetType):
-        expectations = decode_expectations(schedule)
+        expectations = schedule.expectations or []
         faults += _stored_faults(expectations, check.until)
     else:
         expectations = params.expectations
@@ -75,7 +75,7 @@ async def check_test_clock(params: CheckEntry, caller: Caller, services: Service
         results.append(_HOLDS if found is None else json.encode({"ok": False, "violation": found}))
         await gate.pause()
     ok = b"true" if results.count(_HOLDS) == len(results) else b"false"
-    stored = b',"expectations":%b' % schedule.expectations if schedule.expectations and not params.expectations else b""
+    stored = b',"expectations":%b' % json.encode(expectations) if params.expectations is UNSET else b""
     return b'{"ok":%b,"until":%b,"results":[%b]%b}' % (ok, json.encode(until), b",".join(results), stored)
 
 

@@ -18,7 +18,8 @@ from tickover.server.lru_cache import LruCache
 from tickover.server.operations.access import Caller
 from tickover.server.schedule.amendments import NextSchedule
 from tickover.server.schedule.clocks import Clock, encode_names, encode_start
-from tickover.server.schedule.schedule import Schedule, decode_stored, encode_stored, view
+from tickover.server.schedule.schedule import Schedule, decode_stored, encode_stored
+from tickover.server.schedule.view import view
 from tickover.server.storage.store import (
     Amended,
     Amendment,
@@ -32,13 +33,15 @@ from tickover.server.storage.store import (
     StoredClock,
 )
 
-_MAX_CACHED_BYTES: Final = 8_000_000
-"""Total size of cached schedules. Clocks tend to be advanced several times in a row."""
+_MAX_CACHED_BYTES: Final = 16_000_000
+"""Total size of cached schedules in memory. Clocks tend to be advanced several times in a row."""
+_BYTES_PER_SCHEDULE: Final = 2_000
+_BYTES_PER_ITEM: Final = 420
 _MAX_WAIT_SECONDS: Final = 3.0
 _MAX_ATTEMPTS: Final = 20
 _NO_NAMES: Final = NameChanges()
-_LARGE: Final = 512 * 1024
-"""Bytes of a schedule. A user has one call at a time on a clock with more."""
+_LARGE: Final = 64 * 1024
+"""Bytes of a stored schedule. A user has one call at a time on a clock with more."""
 
 
 class CachedSchedule(Struct, frozen=True):
@@ -48,6 +51,11 @@ class CachedSchedule(Struct, frozen=True):
     schedule: Schedule
     size: int
     """Bytes, as it is stored."""
+
+    @property
+    def bytes_in_memory(self) -> int:
+        """The approximate size of the schedule with the JSON of its items. Both have all texts."""
+        return _BYTES_PER_SCHEDULE + _BYTES_PER_ITEM * self.schedule.item_count + 2 * self.size
 
 
 CLOCK_REASONS: Final = (Reason.CLOCK_EXPIRED, Reason.CLOCK_NOT_FOUND)
@@ -178,7 +186,7 @@ class Clocks:
         outcome = await self._store.amend_clock(clock.key, caller.token, amendment, self._quota_at(caller.now))
         match outcome:
             case Amended(new):
-                self._schedules.put(new.key, CachedSchedule(new.revision, amended.schedule, len(body)), len(body))
+                self._cache(new, amended.schedule, body)
                 return clock_result(new, amended.schedule)
             case QuotaExceeded():
                 raise _quota_exceeded(outcome, self._quota, caller.now)
@@ -209,9 +217,12 @@ class Clocks:
         if cached is not None and cached.revision == stored.clock.revision:
             return stored.clock, cached.schedule
         schedule = decode_stored(stored.schedule)
-        size = len(stored.schedule)
-        self._schedules.put(stored.clock.key, CachedSchedule(stored.clock.revision, schedule, size), size)
+        self._cache(stored.clock, schedule, stored.schedule)
         return stored.clock, schedule
+
+    def _cache(self, clock: Clock, schedule: Schedule, stored: bytes) -> None:
+        cached = CachedSchedule(clock.revision, schedule, len(stored))
+        self._schedules.put(clock.key, cached, cached.bytes_in_memory)
 
 
 def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Instant) -> Rejection:

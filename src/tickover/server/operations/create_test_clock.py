@@ -2,7 +2,7 @@ from tickover.api.clocks import NewClock, OneClock
 from tickover.api.errors import Reason, reject
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import new_clock
-from tickover.server.schedule.schedule import encode_schedule
+from tickover.server.schedule.schedule import new_schedule
 
 
 @Operation(
@@ -55,6 +55,6 @@ async def create_test_clock(params: NewClock, caller: Caller, services: Services
     `frozenTime` have already happened.
     """
     clock = new_clock(services.mint.new_key(caller.now), params, caller.now)
-    schedule = encode_schedule(clock, params)
+    schedule = new_schedule(clock, params)
     reject(await services.ledgers.expectation_faults(clock, schedule, params.opening_balances, params.expectations))
     return await services.clocks.create(clock, schedule, caller)

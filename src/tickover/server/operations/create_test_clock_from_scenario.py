@@ -13,7 +13,7 @@ from tickover.api.timestamps import Instant, first_of_month
 from tickover.server.isolated_calls import ExpandRequest, IsolatedRequest
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import new_clock
-from tickover.server.schedule.schedule import encode_schedule
+from tickover.server.schedule.schedule import new_schedule
 
 EXAMPLE: Final = """\
 title = "Home"
@@ -98,7 +98,7 @@ async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Cal
         faults.append(Fault("currencies", "count", f"must be at most {MAX_CLOCK_CURRENCIES}", currencies))
     clock = new_clock(services.mint.new_key(caller.now), given, caller.now)
     if not faults:
-        schedule = encode_schedule(clock, given)
+        schedule = new_schedule(clock, given)
         faults = await services.ledgers.expectation_faults(clock, schedule, given.opening_balances, given.expectations)
     reject([_of_scenario(fault, path) for fault in faults])
     return await services.clocks.create(clock, schedule, caller)

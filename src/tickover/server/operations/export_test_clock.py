@@ -10,7 +10,7 @@ from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import opening_faults
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import encode_start
-from tickover.server.schedule.schedule import decode_opening_balances, view
+from tickover.server.schedule.view import view
 
 
 class ExportEntry(ClockParams, frozen=True):
@@ -39,12 +39,12 @@ async def export_test_clock(params: ExportEntry, caller: Caller, services: Servi
     async with process.turn():
         clock, schedule = await services.clocks.find(params.id, caller)
         faults = opening_faults(schedule, params.opening_balances)
-        accounts = [account.head.key for account in schedule.accounts]
+        accounts = [account.key for account in schedule.accounts]
         if params.account and params.account not in accounts:
             faults.append(unknown_account("account", params.account, accounts))
         reject(faults)
         snapshot = Raw(view(clock.frozen_time, schedule, encode_start(clock)))
-        opening = decode_opening_balances(schedule) if params.opening_balances is UNSET else params.opening_balances
+        opening = (schedule.opening_balances or {}) if params.opening_balances is UNSET else params.opening_balances
         request = ExportRequest(snapshot, params.format, params.pending, opening, params.account or "")
         found = await process.run(request)
     if found.result is UNSET:

@@ -18,7 +18,7 @@ from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.events import Events
 from tickover.server.schedule.expectations import Check, time_faults
 from tickover.server.schedule.ledger import Ledger
-from tickover.server.schedule.schedule import Expectation, Schedule, decode_expectations, decode_opening_balances
+from tickover.server.schedule.schedule import Expectation, Schedule
 from tickover.server.schedule.totals import Totals
 
 _MAX_CACHED_BYTES: Final = 8_000_000
@@ -65,8 +65,7 @@ class Ledgers:
             cached = CachedLedger(schedule, clock.key)
             for _ in cached.ledger.build():
                 await gate.pause()
-            items = len(schedule.transactions.instants) + sum(len(goal.savings.sums) for goal in schedule.goals)
-            items += 2 * len(schedule.transfers.instants)
+            items = schedule.item_count + len(schedule.goals) + len(schedule.transfers.all)
             self._ledgers.put(key, cached, _BYTES_PER_LEDGER + _BYTES_PER_ITEM * items)
         return cached
 
@@ -100,8 +99,8 @@ def opening_faults(schedule: Schedule, given: OpeningBalances) -> list[Fault]:
 
 def _lost_currency_faults(schedule: Schedule, ledger: Ledger, opening: Mapping[str, Fraction]) -> list[Fault]:
     """Return a fault if stored expectations are about currencies that only the old opening balances have."""
-    lost = {*decode_opening_balances(schedule)}.difference(ledger.currencies, opening)
-    needed = {each.currency for each in decode_expectations(schedule) if each.currency}
+    lost = set(schedule.opening_balances or ()).difference(ledger.currencies, opening)
+    needed = {each.currency for each in schedule.expectations or () if each.currency}
     if not lost & needed:
         return []
     names = ", ".join(sorted(lost & needed))

@@ -3,8 +3,8 @@
 The past never changes: new items are at or after the frozen time, and only items after it can be cancelled.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -22,20 +22,8 @@ from tickover.api.limits import (
 )
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clocks import Clock
-from tickover.server.schedule.items import (
-    ScheduledItems,
-    StoredTransaction,
-    decode_items,
-    item_id,
-)
-from tickover.server.schedule.schedule import (
-    TRANSACTIONS,
-    TRANSFERS,
-    Cancelled,
-    Schedule,
-    WithdrawnPayment,
-    amend_schedule,
-)
+from tickover.server.schedule.items import Item, StoredTransaction
+from tickover.server.schedule.schedule import Schedule, WithdrawnPayment, add_items, cancel_items
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -46,25 +34,17 @@ class NextSchedule(Struct, frozen=True):
     """The latest frozen time at which the amendment is valid."""
 
 
-class _Item(Struct, frozen=True):
-    group: int
-    position: int
-    at: Instant
-
-
 def amend(clock: Clock, schedule: Schedule, add: AddEntry, cancel: Sequence[str]) -> NextSchedule:
     """Return the amended schedule. Raise a Rejection with all faults, or with all items that are not pending."""
-    found = _find_items(schedule, cancel)
-    not_pending = [id for id, item in found.items() if item.at <= clock.frozen_time]
-    cancelled = defaultdict[int, set[int]](set)
-    for item in found.values():
-        cancelled[item.group].add(item.position)
-    shown, unseen = _cancelled_payments(clock, schedule, cancelled[TRANSACTIONS])
-    withdrawn = [*schedule.withdrawn, *shown]
+    found = schedule.locate(set(cancel))
+    items = [located.item for located in found.values()]
+    not_pending = [id for id, located in found.items() if located.item.at <= clock.frozen_time]
+    withdrawn, unseen = _cancelled_payments(clock, items)
+    kept = cancel_items(schedule, found.values(), withdrawn)
     faults = [
         *_added_faults(clock, schedule, add),
-        *_total_faults(schedule, add, cancelled, len(withdrawn)),
-        *_currency_faults(schedule, add, cancelled[TRANSACTIONS], withdrawn),
+        *_total_faults(kept, add),
+        *_currency_faults(kept, add),
         *_cancel_faults(cancel, found, schedule),
     ]
     if faults:
@@ -78,100 +58,77 @@ def amend(clock: Clock, schedule: Schedule, add: AddEntry, cancel: Sequence[str]
     added = [item.authorized_at or item.at for item in add.transactions]
     added += [item.at for item in add.transfers] + [item.at for item in add.contributions]
     added += [item.at for goal in add.goals for item in goal.contributions]
-    happening = [*(item.at for item in found.values()), *unseen]
+    happening = [*(item.at for item in items), *unseen]
     valid_until = min([*added, *(at - _MICROSECOND for at in happening)], default=clock.max_time)
-    return NextSchedule(amend_schedule(schedule, clock.key, add, cancelled, withdrawn), valid_until)
+    return NextSchedule(add_items(kept, add), valid_until)
 
 
-def _cancelled_payments(
-    clock: Clock, schedule: Schedule, positions: set[int]
-) -> tuple[list[WithdrawnPayment], list[Instant]]:
+def _cancelled_payments(clock: Clock, items: Iterable[Item]) -> tuple[list[WithdrawnPayment], list[Instant]]:
     """Return the cancelled payments that are authorized already, and the instants at which others would be."""
     shown: list[WithdrawnPayment] = []
     unseen: list[Instant] = []
-    encoded = schedule.transactions.encoded
-    for item in decode_items(StoredTransaction, [encoded[position] for position in sorted(positions)]):
-        if item.authorized_at is None:
+    for item in items:
+        if not isinstance(item, StoredTransaction) or item.authorized_at is None:
             continue
         if item.authorized_at > clock.frozen_time:
             unseen.append(item.authorized_at)
         else:
-            shown.append(WithdrawnPayment(item.id, item.authorized_at, item.account or item.currency))
+            shown.append(WithdrawnPayment(item.number, item.authorized_at, item.account or item.currency))
     return shown, unseen
 
 
-def _groups(schedule: Schedule) -> dict[int, ScheduledItems]:
-    contributions = {group: goal.contributions for group, goal in enumerate(schedule.goals, start=TRANSACTIONS + 1)}
-    return {TRANSFERS: schedule.transfers, TRANSACTIONS: schedule.transactions, **contributions}
-
-
-def _find_items(schedule: Schedule, ids: Sequence[str]) -> dict[str, _Item]:
-    """Return the items that have one of these IDs."""
-    wanted = set(ids)
-    return {
-        id: _Item(group, position, items.instants[position])
-        for group, items in (_groups(schedule).items() if wanted else ())
-        for position, encoded in enumerate(items.encoded)
-        if (id := item_id(encoded)) in wanted
-    }
-
-
 def _added_faults(clock: Clock, schedule: Schedule, add: AddEntry) -> Iterator[Fault]:
-    currencies = {head.key: head.currency for head in (account.head for account in schedule.accounts)}
+    currencies = {account.key: account.currency for account in schedule.accounts}
     bounds = ClockBounds((clock.frozen_time, clock.max_time), "frozenTime", currencies)
     yield from bounds.faults("add.", add)
     yield from faults_of_each("add.contributions", add.contributions, bounds.time_faults)
-    known_goals = {goal.id for goal in schedule.goals}
+    known_goals = {schedule.goal_id(index) for index in range(len(schedule.goals))}
     for index, item in enumerate(add.contributions):
         if item.goal_id not in known_goals:
             message = "is not a goal of this clock"
             yield Fault(f"add.contributions[{index}].goalId", "unknown", message, truncate(item.goal_id))
 
 
-def _total_faults(schedule: Schedule, add: AddEntry, cancelled: Cancelled, withdrawn: int) -> Iterator[Fault]:
+def _total_faults(kept: Schedule, add: AddEntry) -> Iterator[Fault]:
     """Check what the clock would hold. Withdrawn payments are stored, so they count."""
-    counts = {group: len(items.instants) - len(cancelled[group]) for group, items in _groups(schedule).items()}
-    counts[TRANSACTIONS] += len(add.transactions) + withdrawn
-    counts[TRANSFERS] += len(add.transfers)
-    if (money := counts[TRANSACTIONS] + counts[TRANSFERS]) > MAX_CLOCK_TRANSACTIONS:
+    transactions = len(kept.transactions.all) + len(kept.withdrawn) + len(add.transactions)
+    money = transactions + len(kept.transfers.all) + len(add.transfers)
+    if money > MAX_CLOCK_TRANSACTIONS:
         path = "add.transactions" if add.transactions or not add.transfers else "add.transfers"
         yield _total_fault(path, MAX_CLOCK_TRANSACTIONS, "transactions and transfers", money)
-    goals = len(schedule.goals) + len(add.goals)
+    goals = len(kept.goals) + len(add.goals)
     if goals > MAX_CLOCK_GOALS:
         yield _total_fault("add.goals", MAX_CLOCK_GOALS, "goals", goals)
+    total = money + sum(len(goal.contributions) for goal in add.goals)
     added = Counter(item.goal_id for item in add.contributions)
-    for group, goal in enumerate(schedule.goals, start=TRANSACTIONS + 1):
-        counts[group] += added[goal.id]
-        if counts[group] > MAX_GOAL_CONTRIBUTIONS:
-            items = f"contributions to {goal.id}"
-            yield _total_fault("add.contributions", MAX_GOAL_CONTRIBUTIONS, items, counts[group])
-    total = sum(counts.values()) + sum(len(goal.contributions) for goal in add.goals)
+    for index, goal in enumerate(kept.goals):
+        id = kept.goal_id(index)
+        count = len(goal.contributions.all) + added[id]
+        total += count
+        if count > MAX_GOAL_CONTRIBUTIONS:
+            yield _total_fault("add.contributions", MAX_GOAL_CONTRIBUTIONS, f"contributions to {id}", count)
     if total > MAX_CLOCK_ITEMS:
         yield _total_fault("add", MAX_CLOCK_ITEMS, "items in total", total)
 
 
-def _currency_faults(
-    schedule: Schedule, add: AddEntry, cancelled: set[int], withdrawn: Sequence[WithdrawnPayment]
-) -> Iterator[Fault]:
+def _currency_faults(kept: Schedule, add: AddEntry) -> Iterator[Fault]:
     """Check the currencies of all items. The bank still has the accounts of withdrawn payments, so they count."""
-    encoded = schedule.transactions.encoded
-    most = len(encoded) + len(add.transactions) + len(withdrawn)
     # The currencies of a clock with accounts are those of its accounts.
-    if not add.transactions or schedule.accounts or most <= MAX_CLOCK_CURRENCIES:
+    if not add.transactions or kept.accounts:
         return
-    kept = [item for position, item in enumerate(encoded) if position not in cancelled]
-    added = [*(item.currency for item in add.transactions), *(payment.account for payment in withdrawn)]
-    count = len({item.currency for item in decode_items(StoredTransaction, kept)}.union(added))
-    if count > MAX_CLOCK_CURRENCIES:
-        yield _total_fault("add.transactions", MAX_CLOCK_CURRENCIES, "different currencies", count)
+    currencies = {item.currency for item in kept.transactions.all}
+    currencies.update(payment.account for payment in kept.withdrawn)
+    currencies.update(item.currency for item in add.transactions)
+    if len(currencies) > MAX_CLOCK_CURRENCIES:
+        yield _total_fault("add.transactions", MAX_CLOCK_CURRENCIES, "different currencies", len(currencies))
 
 
 def _total_fault(path: str, limit: int, items: str, count: int) -> Fault:
     return Fault(path, "count", f"must leave the clock with at most {limit} {items}", count)
 
 
-def _cancel_faults(ids: Sequence[str], found: Mapping[str, _Item], schedule: Schedule) -> Iterator[Fault]:
-    goal_ids = {goal.id for goal in schedule.goals}
+def _cancel_faults(ids: Sequence[str], found: Collection[str], schedule: Schedule) -> Iterator[Fault]:
+    goal_ids = {schedule.goal_id(index) for index in range(len(schedule.goals))}
     seen: set[str] = set()
     for index, id in enumerate(ids):
         path = f"cancel[{index}]"

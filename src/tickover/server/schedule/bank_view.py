@@ -12,9 +12,10 @@ from msgspec import UNSET, Struct
 
 from tickover.api.fields import AccountType
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.items import StoredTransfer
+from tickover.server.schedule.items import StoredTransaction
 from tickover.server.schedule.ledger import Book, Ledger
 from tickover.server.schedule.money import Amount, to_common_unit
+from tickover.server.schedule.schedule import WithdrawnPayment
 
 _ZERO: Final = Fraction(0)
 _start_of: Final = attrgetter("at")
@@ -37,6 +38,8 @@ class Row(Struct, frozen=True, gc=False):
     """An item that is booked, or a payment that is authorized until it is booked."""
 
     id: str
+    number: int
+    """That of the item. Transactions and transfers have their own numbers."""
     account: BankAccount
     at: Instant
     """The instant from which it is shown."""
@@ -49,7 +52,10 @@ class Row(Struct, frozen=True, gc=False):
     category: str | None = None
     pending_id: str | None = None
     """The ID of the row that a booked payment had before."""
-    transfer: StoredTransfer | None = None
+    transfer_id: str | None = None
+    """The ID of the transfer, which has two rows."""
+    is_internal: bool = False
+    """Whether it is a transfer inside of one currency."""
 
     @property
     def is_pending(self) -> bool:
@@ -73,8 +79,8 @@ class BankView:
         ledger, prefix = self._ledger, self._prefix
         if ledger.accounts:
             return {
-                key: BankAccount(prefix + key, head.name, head.currency, head.type, ledger.book(key), _ZERO)
-                for key, head in ledger.accounts.items()
+                key: BankAccount(prefix + key, each.name, each.currency, each.type, ledger.book(key), _ZERO)
+                for key, each in ledger.accounts.items()
             }
         opening = ledger.opening_balances(UNSET)
         # The account of a withdrawn payment may have no other item.
@@ -94,7 +100,7 @@ class BankView:
     @cached_property
     def known_ids(self) -> Set[str]:
         """The IDs of all rows and transfers."""
-        return {row.id for row in self.rows} | {row.transfer.id for row in self.rows if row.transfer}
+        return {row.id for row in self.rows} | {row.transfer_id for row in self.rows if row.transfer_id}
 
     @cached_property
     def _pending(self) -> list[int]:
@@ -123,22 +129,41 @@ class BankView:
         counts, unit = to_common_unit(pending)
         return account.balance(at) + Fraction(sum(counts), unit)
 
+    def withdrawn(self, first: int) -> Iterator[tuple[WithdrawnPayment, BankAccount, str]]:
+        """Return the payments that were cancelled after their authorization, from the `first` one on.
+
+        Each with its account and the ID of its pending row.
+        """
+        for payment in self.schedule.withdrawn[first:]:
+            yield payment, self.accounts[payment.account.lower()], self._pending_id(payment.number)
+
+    def _pending_id(self, number: int) -> str:
+        return f"{self.schedule.transaction_id(number)}_p"
+
     def _transactions(self) -> Iterator[Row]:
-        for at, item in zip(self.schedule.transactions.instants, self._ledger.transactions, strict=True):
-            account = self.accounts[item.account or item.currency.lower()]
+        for item in self._ledger.transactions:
+            id, account, at = self.schedule.transaction_id(item.number), self._account_of(item), item.at
             authorized_at, pending_id = item.authorized_at or at, None
             if authorized_at != at:
-                pending_id = f"{item.id}_p"
+                pending_id = self._pending_id(item.number)
                 name, amount = item.authorized_name or item.name, item.sign * (item.authorized_amount or item.amount)
-                yield Row(pending_id, account, authorized_at, name, amount, authorized_at, at, item.category)
+                yield Row(
+                    pending_id, item.number, account, authorized_at, name, amount, authorized_at, at, item.category
+                )
             yield Row(
-                item.id, account, at, item.name, item.sign * item.amount, authorized_at,
+                id, item.number, account, at, item.name, item.sign * item.amount, authorized_at,
                 category=item.category, pending_id=pending_id,
             )  # fmt: skip
 
+    def _account_of(self, item: StoredTransaction) -> BankAccount:
+        return self.accounts[item.account or item.currency.lower()]
+
     def _transfers(self) -> Iterator[Row]:
-        for transfer in self._ledger.transfers:
-            sides = ("out", transfer.from_, -transfer.amount), ("in", transfer.to, transfer.arriving)
+        for item in self._ledger.transfers:
+            transfer = self.schedule.transfer_id(item.number)
+            sides = ("out", item.from_, -item.amount), ("in", item.to, item.arriving)
             for side, key, amount in sides:
-                id, account, at = f"{transfer.id}_{side}", self.accounts[key], transfer.at
-                yield Row(id, account, at, transfer.name, amount, at, transfer=transfer)
+                yield Row(
+                    f"{transfer}_{side}", item.number, self.accounts[key], item.at, item.name, amount, item.at,
+                    transfer_id=transfer, is_internal=item.received is None,
+                )  # fmt: skip

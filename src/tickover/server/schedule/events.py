@@ -10,14 +10,15 @@ from fractions import Fraction
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.schedule.items import ENCODER, StoredTransaction, item_id
+from tickover.server.schedule.encoded import ENCODER, contributions_json, transaction_json, transfer_json
+from tickover.server.schedule.items import Item, StoredContribution, StoredTransaction, StoredTransfer
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.money import Amount, to_number
-from tickover.server.schedule.schedule import TRANSACTIONS
 
+_CLOCK: Final = 0
 _POSTED: Final = 0
 _REACHED: Final = 1
 _CURSOR: Final = re.compile(r"cursor_([0-9a-f]{16})_([0-9a-f]{4})_([0-9a-f]{8})_([01])")
@@ -26,36 +27,30 @@ _TRANSFERS_OFFSET: Final = 2**31
 _MICROS_OFFSET: Final = 2**63
 """Makes instants before 1970 positive."""
 _ZERO: Final = Fraction(0)
+_Description = tuple[str, str, dict[str, Any]]
+"""The ID of what an event is about, the type of the event, and further members."""
 
 
 class EventKey(NamedTuple):
     """The place of an event in the order of all events."""
 
     at: Instant
-    group: int
+    owner: int
+    """0: the clock itself, which has transactions and transfers. Otherwise the index of the goal plus 1."""
     number: int
-    """The last number of the item's ID, so that transfers follow transactions."""
+    """The number of the item, with an offset for transfers, so that they follow transactions."""
     step: int
     """0: the item is posted. 1: it reached the goal."""
 
 
 class Event(NamedTuple):
-    at: Instant
-    group: int
+    key: EventKey
+    item: Item
     position: int
-    """The position of the item in its group. Transfers follow transactions."""
-    step: int
-    encoded: bytes
-    """The item."""
-
-    @property
-    def key(self) -> EventKey:
-        id = item_id(self.encoded)
-        number = int(id.rpartition("_")[2]) + (_TRANSFERS_OFFSET if id.startswith("tfr_") else 0)
-        return EventKey(self.at, self.group, number, self.step)
+    """The position of the item among those of its owner. Transfers follow transactions."""
 
 
-_instant_of: Final = attrgetter("at")
+_instant_of: Final = attrgetter("key.at")
 _key_of: Final = attrgetter("key")
 
 
@@ -72,7 +67,7 @@ class EventQuery(Struct, frozen=True):
 
 def write_cursor(key: EventKey) -> str:
     """Return the cursor of the page after this event."""
-    return f"cursor_{to_micros(key.at) + _MICROS_OFFSET:016x}_{key.group:04x}_{key.number:08x}_{key.step}"
+    return f"cursor_{to_micros(key.at) + _MICROS_OFFSET:016x}_{key.owner:04x}_{key.number:08x}_{key.step}"
 
 
 def read_cursor(text: str) -> EventKey | None:
@@ -80,9 +75,9 @@ def read_cursor(text: str) -> EventKey | None:
     found = _CURSOR.fullmatch(text)
     if found is None:
         return None
-    micros, group, number, step = (int(digits, 16) for digits in found.groups())
+    micros, owner, number, step = (int(digits, 16) for digits in found.groups())
     try:
-        return EventKey(from_micros(micros - _MICROS_OFFSET), group, number, step)
+        return EventKey(from_micros(micros - _MICROS_OFFSET), owner, number, step)
     except OverflowError:
         return None
 
@@ -92,19 +87,18 @@ class Events:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        schedule = ledger.schedule
-        transactions, transfers = schedule.transactions, schedule.transfers
-        instants, encoded = transactions.instants + transfers.instants, transactions.encoded + transfers.encoded
-        positions = range(len(instants))
-        events = [Event(instants[each], TRANSACTIONS, each, _POSTED, encoded[each]) for each in positions]
-        for group, (goal, savings) in enumerate(zip(schedule.goals, ledger.goals, strict=True), start=1):
+        self._schedule = ledger.schedule
+        events: list[Event] = []
+        for position, item in enumerate(ledger.items):
+            number = item.number + (_TRANSFERS_OFFSET if isinstance(item, StoredTransfer) else 0)
+            events.append(Event(EventKey(item.at, _CLOCK, number, _POSTED), item, position))
+        for owner, goal in enumerate(self._schedule.goals, start=_CLOCK + 1):
             # A goal that starts at its target is not reached by a contribution.
-            reached = bisect_left(savings.sums, savings.target)
-            instants, encoded = goal.contributions.instants, goal.contributions.encoded
-            for position, at in enumerate(instants):
-                events.append(Event(at, group, position, _POSTED, encoded[position]))
+            reached = bisect_left(goal.savings.sums, goal.savings.target)
+            for position, paid in enumerate(goal.contributions.all):
+                events.append(Event(EventKey(paid.at, owner, paid.number, _POSTED), paid, position))
                 if position + 1 == reached:
-                    events.append(Event(at, group, position, _REACHED, encoded[position]))
+                    events.append(Event(EventKey(paid.at, owner, paid.number, _REACHED), paid, position))
         # The sort is stable, so events of one instant stay in the order above.
         self._events = sorted(events, key=_instant_of)
 
@@ -122,29 +116,37 @@ class Events:
 
     def _describe(self, event: Event, query: EventQuery) -> dict[str, Any]:
         """Return the members of the event."""
-        at, group, position, step, encoded = event
-        ledger, item = self._ledger, Raw(encoded)
-        members: dict[str, Any] = {"id": f"evt_{item_id(encoded)}", "at": at, "type": "transaction.posted"}
-        if at > query.frozen_time:
-            members["pending"] = True
-        if group != TRANSACTIONS:
-            goal = ledger.goals[group - 1]
-            members["goalId"] = goal.id
-            if step == _REACHED:
-                members["id"], members["type"] = f"evt_{goal.id}", "goal.reached"
-            else:
-                members["type"], members["contribution"] = "contribution.posted", item
-                members["currentAmount"] = to_number(goal.sums[position + 1], goal.unit)
-        elif isinstance(found := ledger.items[position], StoredTransaction):
-            members["transaction"] = item
-            members["balance"] = self._balance(found.currency, position, query)
-            if found.account is not None:
-                members["accountBalance"] = self._balance(found.account, position, query)
+        at, item = event.key.at, event.item
+        if isinstance(item, StoredTransaction):
+            id, type, members = self._describe_transaction(item, event.position, query)
+        elif isinstance(item, StoredTransfer):
+            id, type, members = self._describe_transfer(item, event.position, query)
         else:
-            members["type"], members["transfer"] = "transfer.posted", item
-            members["fromBalance"] = self._balance(found.from_, position, query)
-            members["toBalance"] = self._balance(found.to, position, query)
-        return members
+            id, type, members = self._describe_contribution(item, event)
+        pending = {"pending": True} if at > query.frozen_time else {}
+        return {"id": f"evt_{id}", "at": at, "type": type, **pending, **members}
+
+    def _describe_transaction(self, item: StoredTransaction, position: int, query: EventQuery) -> _Description:
+        encoded = transaction_json(self._schedule.transaction_id(item.number), item)
+        members = {"transaction": encoded, "balance": self._balance(item.currency, position, query)}
+        if item.account is not None:
+            members["accountBalance"] = self._balance(item.account, position, query)
+        return encoded.id, "transaction.posted", members
+
+    def _describe_transfer(self, item: StoredTransfer, position: int, query: EventQuery) -> _Description:
+        encoded = transfer_json(self._schedule.transfer_id(item.number), item)
+        balances = [self._balance(account, position, query) for account in (item.from_, item.to)]
+        members = {"transfer": encoded, "fromBalance": balances[0], "toBalance": balances[1]}
+        return encoded.id, "transfer.posted", members
+
+    def _describe_contribution(self, item: StoredContribution, event: Event) -> _Description:
+        schedule, goal = self._schedule, event.key.owner - 1
+        id = schedule.goal_id(goal)
+        if event.key.step == _REACHED:
+            return id, "goal.reached", {"goalId": id}
+        [encoded] = contributions_json(schedule.contribution_prefix(goal), [item])
+        current = schedule.goals[goal].savings.progress(event.position + 1).current_amount
+        return encoded.id, "contribution.posted", {"goalId": id, "contribution": encoded, "currentAmount": current}
 
     def _balance(self, name: str, position: int, query: EventQuery) -> Amount:
         """Return the balance of a currency or an account after the item at this position."""

@@ -21,7 +21,6 @@ from tickover.api.expectations import (
 )
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.items import StoredTransaction, item_id
 from tickover.server.schedule.ledger import Ledger, fraction_to_number
 from tickover.server.schedule.money import Amount, to_fraction, to_number
 from tickover.server.schedule.schedule import Expectation
@@ -53,6 +52,7 @@ class Check:
     ) -> None:
         self.until = until
         self._ledger = ledger
+        self._schedule = ledger.schedule
         self._totals = totals
         self._start = start
         self._opening = opening
@@ -108,18 +108,19 @@ class Check:
             yield Fault(path, "category", message, truncate(category))
 
     def _goal_faults(self, path: str, goal: str) -> Iterator[Fault]:
-        goals, found = self._ledger.goals, self._find_goals(goal)
+        goals, found = self._schedule.goals, self._find_goals(goal)
         if not found:
             names = self._names(goal, dict.fromkeys(each.name for each in goals))
             yield Fault(path, "goal", f"must be the ID or the name of a goal of this clock{names}", truncate(goal))
         if len(found) > 1:
-            ids = ", ".join(goals[index].id for index in found)
+            ids = ", ".join(map(self._schedule.goal_id, found))
             yield Fault(path, "goal", f"is the name of {len(found)} goals; use an ID: {ids}", truncate(goal))
 
     def _find_goals(self, goal: str) -> list[int]:
         """Return the indexes of the goals with this ID, or else with this name."""
-        by_id = [index for index, each in enumerate(self._ledger.goals) if each.id == goal]
-        return by_id or [index for index, each in enumerate(self._ledger.goals) if each.name == goal]
+        goals = self._schedule.goals
+        by_id = [index for index in range(len(goals)) if self._schedule.goal_id(index) == goal]
+        return by_id or [index for index, each in enumerate(goals) if each.name == goal]
 
     def _names(self, unknown: str, names: Iterable[str]) -> str:
         """Return the first names in parentheses, and the closest one."""
@@ -170,23 +171,24 @@ class Check:
         actual = fraction_to_number(book.balance(index, opening))
         # The balance at the start of the range can be older than the range.
         is_new = index > 0 and book.instants[index - 1] == at
-        positions = islice(book.running_balances, book.ends[index - 1], book.ends[index]) if is_new else ()
-        items = [ledger.items[position] for position in positions]
+        positions = list(islice(book.running_balances, book.ends[index - 1], book.ends[index])) if is_new else []
         if expected.currency:
-            # A transfer inside a currency doesn't change that currency's balance.
-            items = [item for item in items if isinstance(item, StoredTransaction) or item.received is not None]
-        return Violation(at, f"The {name} is {_text(actual)}, {bound}.", actual, [item.id for item in items])
+            positions = [position for position in positions if not ledger.is_internal(position)]
+        return Violation(at, f"The {name} is {_text(actual)}, {bound}.", actual, ledger.item_ids(positions))
 
     def _check_goal(self, expected: GoalReachedExpectationEntry) -> Violation[Amount] | None:
         # A goal that was added later may have the same name as that of a stored expectation.
         index = self._find_goals(expected.goal)[0]
-        goal, contributions = self._ledger.goals[index], self._ledger.schedule.goals[index].contributions
-        count = contributions.count_until(expected.by)
-        if goal.sums[count] >= goal.target:
+        goal = self._schedule.goals[index]
+        count, savings = goal.contributions.count_until(expected.by), goal.savings
+        if savings.sums[count] >= savings.target:
             return None
-        actual, target = to_number(goal.sums[count], goal.unit), to_number(goal.target, goal.unit)
-        message = f'Goal "{goal.name}" has {_text(actual)} of {_text(target)} at {timestamps.write(expected.by)}.'
-        return Violation(expected.by, message, actual, [item_id(item) for item in contributions.encoded[:count]])
+        actual = savings.progress(count).current_amount
+        message = (
+            f'Goal "{goal.name}" has {_text(actual)} of {_text(goal.target_amount)} at {timestamps.write(expected.by)}.'
+        )
+        ids = [self._schedule.contribution_id(index, item.number) for item in goal.contributions.all[:count]]
+        return Violation(expected.by, message, actual, ids)
 
     def _check_total(self, expected: TotalExpectationEntry[Amount]) -> Violation[Amount] | None:
         category = None if expected.category is UNSET else expected.category
@@ -214,7 +216,7 @@ class Check:
     def _check_posted(self, expected: PostedExpectationEntry) -> Violation[Amount] | None:
         ledger = self._ledger
         positions = ledger.positions_by_name.get(expected.name, ())
-        count = bisect_left(positions, ledger.schedule.transactions.count_until(expected.by))
+        count = bisect_left(positions, self._schedule.transactions.count_until(expected.by))
         needed = expected.count or 1
         if count >= needed:
             return None

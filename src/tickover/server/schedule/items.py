@@ -1,67 +1,25 @@
-"""Items and accounts as they are stored: as JSON, sorted by instant, and with the balance after each item."""
+"""The items of a schedule, its goals and its accounts, as they are stored."""
 
-import re
 from bisect import bisect_right
-from collections.abc import Sequence
-from functools import cache
-from operator import itemgetter
-from typing import Final, TypeVar
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import cached_property
+from operator import attrgetter
+from typing import Final, Generic, TypeVar
 
-from msgspec import UNSET, Struct, field, json
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from tickover.api.clocks import ContributionEntry, TransactionEntry, TransferEntry
+from tickover.api.arguments import int_if_whole
+from tickover.api.clocks import AccountEntry, ContributionEntry, GoalEntry, TransactionEntry, TransferEntry
 from tickover.api.fields import AccountType, TransactionType
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.money import Amount, Sums, compute_sums
-
-_T = TypeVar("_T")
-ENCODER: Final = json.Encoder()
-_SOURCE: Final = b',"source":"SIMULATED_TEST_CLOCK"}'
+from tickover.server.schedule.money import Amount, Savings, compute_savings
 
 
-class ScheduledItems(Struct, frozen=True, array_like=True, gc=False):
-    """Transactions, transfers or contributions; those of one instant keep the caller's order."""
-
-    instants: list[Instant]
-    encoded: list[bytes]
-    """Each item as a JSON object."""
-    cancelled: int = 0
-    """The number of items that were cancelled. It keeps their IDs from being used again."""
-
-    @property
-    def next_number(self) -> int:
-        """The last number of the next item's ID."""
-        return len(self.instants) + self.cancelled
-
-    def count_until(self, frozen_time: Instant) -> int:
-        """Return the number of items at or before `frozen_time`."""
-        return bisect_right(self.instants, frozen_time)
-
-    def split(self, count: int) -> tuple[bytes, bytes]:
-        """Return the first `count` items and the rest, each joined by commas."""
-        return b",".join(self.encoded[:count]), b",".join(self.encoded[count:])
-
-    def without(self, positions: set[int]) -> "ScheduledItems":
-        kept = [position for position in range(len(self.instants)) if position not in positions]
-        return ScheduledItems(
-            [self.instants[position] for position in kept],
-            [self.encoded[position] for position in kept],
-            self.cancelled + len(positions),
-        )
-
-    def merge(self, added: "ScheduledItems") -> "ScheduledItems":
-        instants = self.instants + added.instants
-        return ScheduledItems(sorted(instants), sort_by(instants, self.encoded + added.encoded), self.cancelled)
-
-
-NO_ITEMS: Final = ScheduledItems([], [])
-
-
-class StoredTransaction(Struct, frozen=True, rename="camel", gc=False):
-    """An encoded transaction, without the members that a ledger doesn't need."""
-
-    id: str
+class StoredTransaction(Struct, frozen=True, array_like=True, gc=False):
+    number: int
+    """The last number of its ID. Numbers are never used again."""
+    at: Instant
     name: str
     amount: Amount
     currency: str
@@ -79,19 +37,16 @@ class StoredTransaction(Struct, frozen=True, rename="camel", gc=False):
         return 1 if self.type == "INCOME" else -1
 
 
-class StoredTransfer(Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
-    """An encoded transfer, without the members that a ledger doesn't need."""
-
+class StoredTransfer(Struct, frozen=True, array_like=True, gc=False):
+    number: int
     at: Instant
     name: str
-    from_: str = field(name="from")
+    from_: str
     to: str
     amount: Amount
     currency: str
     received: Amount | None = None
     received_currency: str | None = None
-    id: str = ""
-    """Empty before it is encoded."""
 
     @property
     def arriving(self) -> Amount:
@@ -99,64 +54,56 @@ class StoredTransfer(Struct, frozen=True, rename="camel", omit_defaults=True, gc
         return self.amount if self.received is None else self.received
 
 
-_Decoded = TypeVar("_Decoded", StoredTransaction, StoredTransfer)
+class StoredContribution(Struct, frozen=True, array_like=True, gc=False):
+    number: int
+    at: Instant
+    amount: Amount
 
 
-@cache
-def _decoder(kind: type[_Decoded]) -> json.Decoder[list[_Decoded]]:
-    return json.Decoder(list[kind])  # type: ignore[valid-type]
+Item = StoredTransaction | StoredTransfer | StoredContribution
+_Item = TypeVar("_Item", StoredTransaction, StoredTransfer, StoredContribution)
+_instant_of: Final = attrgetter("at")
 
 
-def decode_items(kind: type[_Decoded], encoded: Sequence[bytes]) -> list[_Decoded]:
-    return _decoder(kind).decode(b"[%b]" % b",".join(encoded))
+class ScheduledItems(Struct, Generic[_Item], frozen=True, array_like=True, gc=False):
+    """Transactions, transfers or contributions, sorted by instant. Those of one instant keep the caller's order."""
+
+    all: list[_Item]
+    next_number: int
+
+    def count_until(self, frozen_time: Instant) -> int:
+        """Return the number of items at or before `frozen_time`."""
+        return bisect_right(self.all, frozen_time, key=_instant_of)
+
+    def without(self, numbers: Set[int]) -> "ScheduledItems[_Item]":
+        if not numbers:
+            return self
+        return ScheduledItems([item for item in self.all if item.number not in numbers], self.next_number)
+
+    def merge(self, added: Sequence[_Item]) -> "ScheduledItems[_Item]":
+        """Return these items with others, which have the next numbers."""
+        if not added:
+            return self
+        merged = self.all.copy()
+        merged.extend(added)
+        merged.sort(key=_instant_of)
+        return ScheduledItems(merged, self.next_number + len(added))
 
 
-def item_id(encoded: bytes) -> str:
-    """Return the ID of an encoded item, or of a goal's head in braces, which is its first member."""
-    return encoded[7 : encoded.index(b'"', 7)].decode()
+class StoredGoal(Struct, frozen=True, array_like=True, dict=True):
+    name: str
+    target_amount: Amount
+    initial_amount: Amount
+    contributions: ScheduledItems[StoredContribution]
+
+    @cached_property
+    def savings(self) -> Savings:
+        return compute_savings(
+            self.target_amount, self.initial_amount, [item.amount for item in self.contributions.all]
+        )
 
 
-# An amount is followed by one of these members, or it ends an item. Text can't match, because JSON escapes quotes and
-# line breaks.
-_WHOLE_AMOUNT_FRACTION: Final = re.compile(rb'\.0(?=,"(?:currency|authorizedName|receivedCurrency)":|}\n)')
-
-
-def encode_items(
-    prefix: str,
-    suffix: str,
-    items: Sequence[TransactionEntry[Amount] | ContributionEntry[Amount] | StoredTransfer],
-    first: int = 0,
-) -> ScheduledItems:
-    """Encode all items in one call. Add `id` before the members of each item.
-
-    The IDs have consecutive numbers from `first` on.
-    """
-    if not items:
-        return ScheduledItems([], [])
-    lines = ENCODER.encode_lines(items)
-    # JSON escapes line breaks, so the text of an item contains none.
-    members = _WHOLE_AMOUNT_FRACTION.sub(b"", lines)[1:-2].split(b"}\n{")
-    start = f'{{"id":"{prefix}_{suffix}_'.encode()
-    end = b"}" if prefix == "ctb" else _SOURCE
-    encoded = [b'%b%d",%b%b' % (start, number, each, end) for number, each in enumerate(members, first)]
-    instants = [item.at for item in items]
-    return ScheduledItems(sorted(instants), sort_by(instants, encoded))
-
-
-def sort_by(instants: list[Instant], items: list[_T]) -> list[_T]:
-    """Sort items by their instants, stably."""
-    if sorted(instants) == instants:
-        return items
-    return [items[index] for index in sorted(range(len(instants)), key=instants.__getitem__)]
-
-
-def without_braces(encoded: bytes) -> bytes:
-    return encoded[1:-1]
-
-
-class AccountHead(Struct, frozen=True, rename="camel"):
-    """The members of an account that are the same at every instant."""
-
+class StoredAccount(Struct, frozen=True, array_like=True, gc=False):
     key: str
     name: str
     currency: str
@@ -164,66 +111,75 @@ class AccountHead(Struct, frozen=True, rename="camel"):
     opening_balance: Amount
 
 
-class ScheduledAccount(Struct, frozen=True, array_like=True, gc=False):
-    encoded_head: bytes
-    """An AccountHead in JSON, without braces."""
-    instants: list[Instant]
-    """Of the account's transactions and transfers."""
-    balances: Sums
-    """The opening balance, and the balance after each of them."""
-
-    @property
-    def head(self) -> AccountHead:
-        return _decode_head(b"{%b}" % self.encoded_head)
-
-    def encode_at(self, frozen_time: Instant) -> bytes:
-        """Return the account as JSON, with its balance at `frozen_time`."""
-        balance = self.balances.number(bisect_right(self.instants, frozen_time))
-        return b'{%b,"balance":%b}' % (self.encoded_head, ENCODER.encode(balance))
+def id_prefix(kind: str, clock_key: bytes) -> str:
+    """Return what the IDs of all items of a kind begin with. Their numbers follow."""
+    return f"{kind}_{clock_key.hex()}_"
 
 
-_decode_head: Final = json.Decoder(AccountHead).decode
+def store_transactions(
+    transactions: Sequence[TransactionEntry[Amount]], accounts: Iterable[StoredAccount], first: int = 0
+) -> list[StoredTransaction]:
+    """Number transactions from `first` on. Those without an account belong to the first one of their currency."""
+    defaults: dict[str, str] = {}
+    for account in accounts:
+        defaults.setdefault(account.currency, account.key)
+    return [
+        StoredTransaction(
+            number,
+            item.at,
+            item.name,
+            item.amount if type(item.amount) is int else int_if_whole(item.amount),
+            item.currency,
+            item.type,
+            None if item.category is UNSET else item.category,
+            item.account or defaults.get(item.currency),
+            item.authorized_at or None,
+            int_if_whole(item.authorized_amount) if item.authorized_amount else None,
+            item.authorized_name or None,
+        )
+        for number, item in enumerate(transactions, first)
+    ]
 
 
-def with_accounts(
-    transactions: Sequence[TransactionEntry[Amount]], heads: Sequence[AccountHead]
-) -> Sequence[TransactionEntry[Amount]]:
-    """Return each transaction with its account: by default, the first one of its currency."""
-    if not heads:
-        return transactions
-    defaults = {head.currency: head.key for head in reversed(heads)}
-    return [replace(item, account=defaults[item.currency]) if item.account is UNSET else item for item in transactions]
+def store_transfers(
+    transfers: Sequence[TransferEntry[Amount]], accounts: Iterable[StoredAccount], first: int = 0
+) -> list[StoredTransfer]:
+    """Number transfers from `first` on, and add the currencies of their accounts."""
+    currencies: Mapping[str, str] = {account.key: account.currency for account in accounts}
+    stored = []
+    for number, item in enumerate(transfers, first):
+        received = (int_if_whole(item.received), currencies[item.to]) if item.received else ()
+        amount, currency = int_if_whole(item.amount), currencies[item.from_]
+        stored.append(StoredTransfer(number, item.at, item.name, item.from_, item.to, amount, currency, *received))
+    return stored
 
 
-def encode_transfers(
-    suffix: str, transfers: Sequence[TransferEntry[Amount]], heads: Sequence[AccountHead], first: int = 0
-) -> ScheduledItems:
-    """Encode transfers with the currencies of their accounts."""
-    currencies = {head.key: head.currency for head in heads}
-    items = []
-    for each in transfers:
-        received = () if each.received is UNSET else (each.received, currencies[each.to])
-        currency = currencies[each.from_]
-        items.append(StoredTransfer(each.at, each.name, each.from_, each.to, each.amount, currency, *received))
-    return encode_items("tfr", suffix, items, first)
+def store_contributions(contributions: Sequence[ContributionEntry[Amount]], first: int = 0) -> list[StoredContribution]:
+    return [
+        StoredContribution(number, item.at, item.amount if type(item.amount) is int else int_if_whole(item.amount))
+        for number, item in enumerate(contributions, first)
+    ]
 
 
-def schedule_accounts(
-    heads: Sequence[AccountHead], transactions: ScheduledItems, transfers: ScheduledItems
-) -> list[ScheduledAccount]:
-    if not heads:
-        return []
-    changes: dict[str, list[tuple[Instant, Amount]]] = {head.key: [] for head in heads}
-    decoded = decode_items(StoredTransaction, transactions.encoded)
-    for at, transaction in zip(transactions.instants, decoded, strict=True):
-        assert transaction.account is not None, "a clock with accounts assigns one to each transaction"
-        changes[transaction.account].append((at, transaction.sign * transaction.amount))
-    for transfer in decode_items(StoredTransfer, transfers.encoded):
-        changes[transfer.from_].append((transfer.at, -transfer.amount))
-        changes[transfer.to].append((transfer.at, transfer.arriving))
-    accounts = []
-    for head in heads:
-        ordered = sorted(changes[head.key], key=itemgetter(0))
-        balances = compute_sums([head.opening_balance, *(amount for _, amount in ordered)])
-        accounts.append(ScheduledAccount(without_braces(ENCODER.encode(head)), [at for at, _ in ordered], balances))
-    return accounts
+def store_goal(goal: GoalEntry[Amount, Amount]) -> StoredGoal:
+    contributions = NO_CONTRIBUTIONS.merge(store_contributions(goal.contributions))
+    return StoredGoal(goal.name, int_if_whole(goal.target_amount), int_if_whole(goal.initial_amount), contributions)
+
+
+def store_account(account: AccountEntry[Amount]) -> StoredAccount:
+    return StoredAccount(
+        account.key, account.name, account.currency, account.type, int_if_whole(account.opening_balance)
+    )
+
+
+def add_contributions(goal: StoredGoal, added: Sequence[ContributionEntry[Amount]]) -> StoredGoal:
+    """Return a goal with more contributions."""
+    if not added:
+        return goal
+    stored = store_contributions(added, goal.contributions.next_number)
+    return replace(goal, contributions=goal.contributions.merge(stored))
+
+
+NO_TRANSACTIONS: Final = ScheduledItems[StoredTransaction]([], 0)
+NO_TRANSFERS: Final = ScheduledItems[StoredTransfer]([], 0)
+NO_CONTRIBUTIONS: Final = ScheduledItems[StoredContribution]([], 0)

@@ -14,23 +14,12 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any, Final
 
-from msgspec import Struct, UnsetType, json
+from msgspec import Struct, UnsetType
 
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.items import StoredTransaction, StoredTransfer, decode_items
+from tickover.server.schedule.items import StoredTransaction, StoredTransfer
 from tickover.server.schedule.money import Amount, to_common_unit, to_fraction, to_number
-from tickover.server.schedule.schedule import GoalHead, Schedule, decode_opening_balances
-
-
-class LedgerGoal(Struct, frozen=True):
-    """A goal with its sums before the first contribution and after each one, as integers of 1/unit."""
-
-    id: str
-    name: str
-    unit: int
-    target: int
-    sums: Sequence[int]
-
+from tickover.server.schedule.schedule import Schedule
 
 _INCOME, _EXPENSE, _IN, _OUT = range(4)
 """The members of a turnover, which is what has changed a balance so far, as integers of 1/unit."""
@@ -72,7 +61,6 @@ class Book(Struct, frozen=True):
 
 _ITEMS_PER_STEP: Final = 250
 _ZERO: Final = Fraction(0)
-_decode_goal_head: Final = json.Decoder(GoalHead).decode
 
 
 class Ledger:
@@ -83,20 +71,14 @@ class Ledger:
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
-        self.accounts = {head.key: head for head in (account.head for account in schedule.accounts)}
-        self.transactions: list[StoredTransaction] = []
-        self.transfers: list[StoredTransfer] = []
+        self.accounts = {account.key: account for account in schedule.accounts}
+        self.transactions = schedule.transactions.all
+        self.transfers = schedule.transfers.all
         self._books: dict[str, Book] = {}
         """By currency and by account. The key of an account has no uppercase letters."""
 
     def build(self) -> Iterator[None]:
         """Compute the sums. Pause after every few hundred items, so that other work can run in between."""
-        encoded = self.schedule.transactions.encoded
-        for first in range(0, len(encoded), _ITEMS_PER_STEP):
-            if first:
-                yield
-            self.transactions += decode_items(StoredTransaction, encoded[first : first + _ITEMS_PER_STEP])
-        self.transfers = decode_items(StoredTransfer, self.schedule.transfers.encoded)
         left = _ITEMS_PER_STEP
         for name, changes in self._changes().items():
             left -= len(changes)
@@ -107,10 +89,10 @@ class Ledger:
 
     def _changes(self) -> dict[str, list[_Change]]:
         """Return what items change in the book of each currency, and of each account."""
-        names = [name for head in self.accounts.values() for name in (head.currency, head.key)]
+        names = [name for account in self.accounts.values() for name in (account.currency, account.key)]
         by_name = defaultdict[str, list[_Change]](list, {name: [] for name in names})
-        for position, (at, item) in enumerate(zip(self.schedule.transactions.instants, self.transactions, strict=True)):
-            change = at, position, _INCOME if item.type == "INCOME" else _EXPENSE, item.amount
+        for position, item in enumerate(self.transactions):
+            change = item.at, position, _INCOME if item.type == "INCOME" else _EXPENSE, item.amount
             by_name[item.currency].append(change)
             if item.account is not None:
                 by_name[item.account].append(change)
@@ -139,12 +121,12 @@ class Ledger:
         """Return the opening balance of each currency: those that are given, or else those of the clock."""
         if self.accounts:
             balances: dict[str, Fraction] = {}
-            for head in self.accounts.values():
-                opening = balances.get(head.currency, _ZERO)
-                balances[head.currency] = opening + to_fraction(head.opening_balance)
+            for account in self.accounts.values():
+                opening = balances.get(account.currency, _ZERO)
+                balances[account.currency] = opening + to_fraction(account.opening_balance)
             return balances
         if isinstance(given, UnsetType):
-            given = decode_opening_balances(self.schedule)
+            given = self.schedule.opening_balances or {}
         return {currency: to_fraction(amount) for currency, amount in given.items()}
 
     @cached_property
@@ -152,19 +134,20 @@ class Ledger:
         """Transactions, followed by transfers, as the positions of books count them."""
         return [*self.transactions, *self.transfers]
 
+    def is_internal(self, position: int) -> bool:
+        """Return whether an item is a transfer inside of one currency, which doesn't change that currency's balance."""
+        item = self.items[position]
+        return isinstance(item, StoredTransfer) and item.received is None
+
     def item_ids(self, positions: Iterable[int]) -> list[str]:
         """Return the IDs of transactions and transfers."""
-        return [self.items[position].id for position in positions]
-
-    @cached_property
-    def goals(self) -> Sequence[LedgerGoal]:
-        goals = []
-        for goal in self.schedule.goals:
-            head, savings = _decode_goal_head(b"{%b}" % goal.head), goal.savings
-            # Large integers are stored as text.
-            sums = [*map(int, savings.sums)]
-            goals.append(LedgerGoal(head.id, head.name, int(savings.unit), int(savings.target), sums))
-        return goals
+        schedule, items = self.schedule, (self.items[position] for position in positions)
+        return [
+            schedule.transfer_id(item.number)
+            if isinstance(item, StoredTransfer)
+            else schedule.transaction_id(item.number)
+            for item in items
+        ]
 
     @cached_property
     def positions_by_name(self) -> Mapping[str, Sequence[int]]:
@@ -202,8 +185,10 @@ def balances(ledger: Ledger, start: Instant, at: Instant, opening: Mapping[str, 
     currencies = [{"currency": name, **describe(name)} for name in sorted({*ledger.currencies, *opening})]
     if not ledger.accounts:
         return {"balances": currencies}
-    heads = ledger.accounts.values()
-    accounts = [{"account": head.key, "currency": head.currency, **describe(head.key)} for head in heads]
+    accounts = [
+        {"account": account.key, "currency": account.currency, **describe(account.key)}
+        for account in ledger.accounts.values()
+    ]
     return {"balances": currencies, "accounts": accounts}
 
 

@@ -40,15 +40,15 @@ def shown_items(view: BankView, at: Instant, account: str | None, currency: str)
         if row.account.currency != currency or (account and row.account is not view.accounts[account]):
             continue
         # Without an account, a transfer counts only if the money crosses currencies.
-        if row.transfer and not account and row.transfer.received is None:
+        if row.is_internal and not account:
             continue
         item = ExpectedItem(row.id, row.at, row.name, row.amount)
         if row.is_pending:
             pending[row.id] = item
             continue
         booked.append(item)
-        if row.transfer:
-            transfers[row.transfer.id] = row.id
+        if row.transfer_id:
+            transfers[row.transfer_id] = row.id
         if row.pending_id:
             ended[row.id] = pending.pop(row.pending_id)
     return ShownItems(booked, list(pending.values()), ended, transfers)

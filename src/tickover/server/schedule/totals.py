@@ -105,8 +105,8 @@ class Totals:
         found = self._series.get(key)
         if found is None:
             positions = self._positions.get((type, currency), {}).get(category, ())
-            instants = [self._ledger.schedule.transactions.instants[position] for position in positions]
-            found = Series(positions, instants, [self._ledger.transactions[position].amount for position in positions])
+            items = [self._ledger.transactions[position] for position in positions]
+            found = Series(positions, [item.at for item in items], [item.amount for item in items])
             if positions:
                 self._series[key] = found
         return found
