@@ -238,6 +238,23 @@ async def test_passed_times_are_rejected_after_the_clock_has_ended(world: World,
     assert faults_in(await world.post(soon, token, **idempotency_header("k"))) == {"transactions[0].at": "range"}
 
 
+async def test_rejection_holds_after_the_clock_with_the_key_was_deleted(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The deletion comes between the rejection and the look-up of the key."""
+    clock = await clock_of(world, token, "k")
+    find_creation = world.store.find_creation
+
+    async def delete_first(*arguments: Any) -> Any:
+        await world.result("deleteTestClock", {"id": clock["id"]}, token)
+        return await find_creation(*arguments)
+
+    monkeypatch.setattr(world.store, "find_creation", delete_first)
+    amendment = call("amendTestClock", {"id": clock["id"], "cancel": ["unknown"]})
+    response = await world.post(amendment, token, **idempotency_header("k"))
+    assert reason_of(response) == "CLOCK_NOT_FOUND"
+
+
 # Lifetime of keys
 
 

@@ -43,9 +43,10 @@ async def run_once(
             raise
         # An earlier call with the same key may have succeeded, and may be the reason for the rejection.
         existing = await services.clocks.find_existing(caller)
-        if existing is None:
-            raise
-        return existing
+        if existing is not None:
+            return existing
+    # The key is unknown now. It may have been known at the rejection, if the clock was deleted since. So decide again.
+    return await operation.handler(params, caller, services)
 
 
 def _header_faults(header: bytes) -> list[Fault]:
@@ -57,10 +58,7 @@ def _header_faults(header: bytes) -> list[Fault]:
 
 def _with_record(operation: Operation, encoded: bytes, header: bytes, caller: Caller) -> Caller:
     key_digest = hashlib.sha256(caller.token.user + header.decode("latin-1").encode()).digest()
-    params_digest = digest_params(encoded)
-    # Databases contain digests of creations from releases that digested only their parameters.
-    if operation.name != "createTestClock":
-        params_digest = hashlib.sha256(operation.name.encode() + params_digest).digest()
+    params_digest = hashlib.sha256(operation.name.encode() + digest_params(encoded)).digest()
     return replace(caller, idempotency_record=IdempotencyRecord(key_digest, params_digest))
 
 
