@@ -205,11 +205,11 @@ async def test_bank_file_becomes_a_scenario(console: Console) -> None:
     page = console.page
     await console.open("#/clocks/new")
     rows = [f"03/0{month}/2027,Rent,-840.50" for month in range(1, 6)]
-    statement = "\n".join(["Date,Description,Amount", *rows])
+    bank_file = "\n".join(["Date,Description,Amount", *rows])
     async with page.expect_file_chooser() as chooser:
         await console.button("import a bank file").click()
     await (await chooser.value).set_files(
-        {"name": "checking.csv", "mimeType": "text/csv", "buffer": statement.encode()}
+        {"name": "checking.csv", "mimeType": "text/csv", "buffer": bank_file.encode()}
     )
     # The file says neither which date comes first nor its currency.
     await console.button("Import").click()

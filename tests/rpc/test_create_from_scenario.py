@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.world import World
-from tickover.api.limits import MAX_SCENARIO_BYTES, MAX_STATEMENT_UPLOAD
+from tickover.api.limits import MAX_BANK_FILE_UPLOAD, MAX_SCENARIO_BYTES
 from tickover.scenarios import files
 
 METHOD = "createTestClockFromScenario"
@@ -113,7 +113,7 @@ async def test_invalid_parameters_are_rejected(world: World, token: str, params:
     assert (await world.result("listTestClocks", {}, token))["clocks"] == []
 
 
-# Statements
+# Bank files
 
 
 CSV = b"Date;Betrag;Name\n03.01.2027;-840,50;Miete\n25.01.2027;2350,00;Gehalt\n"
@@ -125,7 +125,7 @@ async def reasons(world: World, token: str, content: bytes | str, **params: Any)
     return [fault["message"] for fault in error["data"]["errors"]]
 
 
-async def test_statement_becomes_a_scenario_that_creates_a_clock(world: World, token: str) -> None:
+async def test_bank_file_becomes_a_scenario_that_creates_a_clock(world: World, token: str) -> None:
     params = {"content": b64encode(CSV).decode(), "fileName": "giro.csv", "currency": "EUR"}
     text = (await world.result("scenarioFromStatement", params, token))["text"]
     clock = (await world.result("createTestClockFromScenario", {"text": text}, token))["clock"]
@@ -145,9 +145,9 @@ async def test_statement_becomes_a_scenario_that_creates_a_clock(world: World, t
         (b"Date,Amount,Name\n", "no payments"),
         (b"Date,Amount,Name\n2027-01-03,1,Rent\n", "bank.csv, line 2: the currency is missing; pass currency"),
         (b"Date,Amount,Name\n03/04/2027,1,Rent\n", "pass dayFirst"),
-        (b"x" * MAX_STATEMENT_UPLOAD, "bank.csv"),
-        (b"x" * (MAX_STATEMENT_UPLOAD + 1), "must have at most 524,288 bytes"),
-        (b"x" * (MAX_STATEMENT_UPLOAD + 3), "character"),
+        (b"x" * MAX_BANK_FILE_UPLOAD, "bank.csv"),
+        (b"x" * (MAX_BANK_FILE_UPLOAD + 1), "must have at most 524,288 bytes"),
+        (b"x" * (MAX_BANK_FILE_UPLOAD + 3), "character"),
     ],
 )
 async def test_unreadable_file_is_explained(world: World, token: str, content: bytes | str, message: str) -> None:

@@ -11,7 +11,7 @@ from tests.rpc.builders import transaction
 from tests.support.world import World
 from tickover.api.clocks import OneClock
 from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_TRANSACTIONS, MAX_NAME, MAX_OPENING_BALANCES
-from tickover.scenarios.statements import FORMATS, export
+from tickover.scenarios.bank_files import FORMATS, export
 from tickover.server.isolated_calls import MAX_EXPORT, ExportRequest
 
 FROZEN_TIME = "2027-01-01T00:00:00Z"
@@ -86,7 +86,7 @@ async def test_format_that_cannot_express_the_clock_is_invalid(
 )
 @pytest.mark.parametrize("format", FORMATS)
 def test_no_file_exceeds_its_maximum_size(format: str, amount: float, character: str) -> None:
-    """Every transaction has its own currency, so each has a statement. The clock has a twentieth of all items."""
+    """Every transaction has its own currency, so each has a register. The clock has a twentieth of all items."""
     share = 20
     clock = _largest_clock(character, amount, MAX_CLOCK_TRANSACTIONS // share)
     opening = {f"Z{_suffix(number)}": -999_999_999_999.0001 for number in range(MAX_OPENING_BALANCES // share)}

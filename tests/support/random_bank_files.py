@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from tickover.api.durations import add_months
 from tickover.scenarios.adjustments import Weekend, to_working_day
-from tickover.scenarios.statements.table_formats import escape_formulas
+from tickover.scenarios.bank_files.table_formats import escape_formulas
 
 _DAY: Final = timedelta(days=1)
 _TIMES: Final = (None, time(), time(8), time(23, 59, 59), time(12, 30, 0, 250_000), time(0, 0, 0, 1_000))
@@ -84,12 +84,12 @@ def csv_of_bank(payments: Sequence[BankPayment]) -> bytes:
 
 
 def ofx_of_bank(payments: Sequence[BankPayment]) -> bytes:
-    """Return a file with a statement for each currency. Names longer than 32 characters are in MEMO."""
-    statements = []
+    """Return a file with an account for each currency. Names longer than 32 characters are in MEMO."""
+    accounts = []
     for currency in sorted({one.currency for one in payments}):
         entries = [_ofx_payment(one) for one in payments if one.currency == currency]
-        statements.append(f"<STMTRS><CURDEF>{currency}\n{''.join(entries)}</STMTRS>")
-    return f"<OFX>{''.join(statements)}</OFX>".encode()
+        accounts.append(f"<STMTRS><CURDEF>{currency}\n{''.join(entries)}</STMTRS>")
+    return f"<OFX>{''.join(accounts)}</OFX>".encode()
 
 
 def _ofx_payment(one: BankPayment) -> str:

@@ -11,8 +11,8 @@ from random import Random
 
 from tests.support.debian_packages import require_program
 from tests.support.program import Program
-from tests.support.random_statements import random_opening, random_snapshot, snapshot_with_accounts
-from tickover.scenarios.statements import build_statements, export
+from tests.support.random_snapshots import random_opening, random_snapshot, snapshot_with_accounts
+from tickover.scenarios.bank_files import build_registers, export
 
 
 def test_hledger_checks_the_journals(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_hledger_reads_the_values_of_the_transactions(tmp_path: Path) -> None:
         command = [require_program("hledger"), f"--file={file}", "register", "Assets:Tickover", "--output-format=csv"]
         ran = subprocess.run(command, capture_output=True, text=True, check=True)
         rows = [row for row in csv.DictReader(io.StringIO(ran.stdout)) if row["code"]]
-        entries = [entry for one in build_statements(clock, {}, pending=True) for entry in one.entries]
+        entries = [entry for one in build_registers(clock, {}, pending=True) for entry in one.entries]
         found = {row["code"]: (row["date"], row["description"], Decimal(row["amount"].split()[1])) for row in rows}
         # A semicolon starts a comment in a journal, so a comma replaces it.
         assert found == {

@@ -66,8 +66,8 @@ MAX_SCENARIO_BYTES: Final = 256 * 1024
 """The largest file, and the largest text of createTestClockFromScenario, in UTF-8."""
 MAX_SCENARIO_TEXT: Final = 64 * 1024
 """Characters. The included scenarios have up to 4,000."""
-MAX_STATEMENT_UPLOAD: Final = 512 * 1024
-"""Bytes of a bank's file in scenarioFromStatement. In Base64, it fits in a request."""
+MAX_BANK_FILE_UPLOAD: Final = 512 * 1024
+"""Bytes of a bank file in scenarioFromStatement. In Base64, it fits in a request."""
 MAX_FILE_NAME: Final = 255
 
 # Sign-in

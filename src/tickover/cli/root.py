@@ -120,7 +120,7 @@ def clock() -> None:
     subcommand_metavar="[show NAME | from FILE]",
     lazy={
         "show": ("commands.scenarios:show", "Print a scenario's file, or its transactions and transfers."),
-        "from": ("commands.statements:from_", "Write a scenario from a bank statement or a clock."),
+        "from": ("commands.scenarios_from:from_", "Write a scenario from a bank statement or a clock."),
     },
 )
 @click.pass_context

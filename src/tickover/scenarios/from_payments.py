@@ -17,10 +17,10 @@ from tickover.api.limits import SPAN_YEARS
 from tickover.api.plans import PlannedAccount
 from tickover.scenarios import phrases
 from tickover.scenarios.adjustments import Weekend, to_working_day
+from tickover.scenarios.bank_files.account_register import plain_number
+from tickover.scenarios.bank_files.history import History, Payment
 from tickover.scenarios.files import MAX_DOTS_PER_LINE
 from tickover.scenarios.recurrences import Recurrence
-from tickover.scenarios.statements.history import History
-from tickover.scenarios.statements.statement import Payment, plain_number
 from tickover.scenarios.timings import DEFAULT_TIME, Window
 
 _MIN_PAYMENTS: Final = 3

@@ -28,7 +28,7 @@ MAX_MEMORY: Final = 256 * 1024 * 1024
 """Bytes of address space. The largest export needs 100 MB of it."""
 
 MAX_EXPORT: Final = 1024 + MAX_CLOCK_TRANSACTIONS * 3600 + MAX_OPENING_BALANCES * 1600
-"""Bytes of the largest result. Each transaction can have its own currency, so that each has its own statement. Amounts
+"""Bytes of the largest result. Each transaction can have its own currency, so that each has its own register. Amounts
 can have 324 decimals, and a character of a name can become four bytes in JSON, or five in XML."""
 
 
@@ -75,7 +75,7 @@ class ExportRequest(Struct, frozen=True, tag="export"):
 
     def run(self) -> IsolatedResult:
         """Return the file of a clock."""
-        from tickover.scenarios.statements import FORMATS, export
+        from tickover.scenarios.bank_files import FORMATS, export
 
         clock = json.decode(self.clock, type=Snapshot)
         file_format = FORMATS[self.format]
@@ -96,7 +96,7 @@ _PARAMETERS: Final = {
 """What to do about what is missing in a file."""
 
 
-class StatementRequest(Struct, frozen=True, tag="statement"):
+class BankFileRequest(Struct, frozen=True, tag="bank_file"):
     content: bytes
     file_name: str
     currency: str
@@ -104,15 +104,15 @@ class StatementRequest(Struct, frozen=True, tag="statement"):
     is_day_first: bool | None
 
     def run(self) -> IsolatedResult:
-        """Return a scenario with the payments of a bank's file."""
+        """Return a scenario with the payments of a bank file."""
         from tickover.scenarios import from_payments
-        from tickover.scenarios.statements import read as statements
+        from tickover.scenarios.bank_files.bank_file_reader import BankFileError, read_bank_file
 
         try:
-            payments = statements.read_statement(
+            payments = read_bank_file(
                 self.content, self.file_name, currency=self.currency, is_day_first=self.is_day_first
             )
-        except statements.StatementError as error:
+        except BankFileError as error:
             advice = f"; {_PARAMETERS[error.missing]}" if error.missing else ""
             return IsolatedResult(errors=[(f"{error}{advice}", None)])
         text = from_payments.write_scenario(payments, title=Path(self.file_name).stem[:MAX_NAME] or "Statement")
@@ -122,7 +122,7 @@ class StatementRequest(Struct, frozen=True, tag="statement"):
         return IsolatedResult(Raw(json.encode(StatementScenario(text))))
 
 
-IsolatedRequest = ExpandRequest | StatementRequest | ExportRequest
+IsolatedRequest = ExpandRequest | BankFileRequest | ExportRequest
 
 
 def run(request: IsolatedRequest) -> IsolatedResult:

@@ -48,11 +48,11 @@ def test_show_dates_lists_nominal_dates(offline_shell: Shell, tmp_path: Path) ->
 def test_a_bank_statement_becomes_a_clock_in_two_commands(shell: Shell, tmp_path: Path) -> None:
     year = datetime.now(UTC).year + 1
     rows = "".join(f"{year}-{month:02}-05,Landlord,-900.50,EUR\n" for month in range(1, 7))
-    statement = tmp_path / "bank.csv"
-    statement.write_text(f"Date,Description,Amount,Currency\n{rows}{year}-03-09,Shop,-12,EUR\n")
-    preview = shell("scenarios", "from", str(statement), "--preview")
+    bank_file = tmp_path / "bank.csv"
+    bank_file.write_text(f"Date,Description,Amount,Currency\n{rows}{year}-03-09,Shop,-12,EUR\n")
+    preview = shell("scenarios", "from", str(bank_file), "--preview")
     assert preview.out.splitlines()[0] == f"  {year}-01-05  −900.50 EUR  Landlord"
-    made = shell("scenarios", "from", str(statement))
+    made = shell("scenarios", "from", str(bank_file))
     assert made.code == 0
     assert made.err == "Read 7 payments on this machine. Nothing was sent.\n"
     assert made.out.count('every = "month on the 5th"') == 1
@@ -64,7 +64,7 @@ def test_a_bank_statement_becomes_a_clock_in_two_commands(shell: Shell, tmp_path
     missing = shell("scenarios", "from", "no-such.csv")
     assert (missing.code, missing.err.splitlines()[0]) == (2, "tickover: No file is named 'no-such.csv'.")
     assert "which starts with clock_" in missing.err
-    assert shell("scenarios", "from", str(statement), "--columns", "day=x").code == 2
+    assert shell("scenarios", "from", str(bank_file), "--columns", "day=x").code == 2
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_files_of_accounts_become_a_clock_with_transfers(shell: Shell, tmp_path:
         "checking 0.00 700.00 −200.00",
         "savings 0.00 0.00 +200.00",
     ]
-    statement = shell("clock", "export", "--account", "savings", "--pending").out.splitlines()[1:]
-    assert {line.rpartition(",")[2] for line in statement} == {"savings"}
+    exported = shell("clock", "export", "--account", "savings", "--pending").out.splitlines()[1:]
+    assert {line.rpartition(",")[2] for line in exported} == {"savings"}
     result = shell("clock", "export", "--account", "visa")
     assert result.code == 4
     assert "--account must be the key of an account of this clock (checking, savings)" in result.err

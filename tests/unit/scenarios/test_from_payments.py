@@ -1,4 +1,4 @@
-"""Scenarios from statements: exports come back with the same payments."""
+"""Scenarios from bank files: exports come back with the same payments."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -16,11 +16,10 @@ from tickover.api import plans, timestamps
 from tickover.api.clocks import Snapshot
 from tickover.api.plans import Plan
 from tickover.scenarios import load, names, read
+from tickover.scenarios.bank_files import export
+from tickover.scenarios.bank_files.bank_file_reader import read_bank_file
+from tickover.scenarios.bank_files.history import History, Payment, history_of_clock, join_accounts
 from tickover.scenarios.from_payments import write_scenario
-from tickover.scenarios.statements import export
-from tickover.scenarios.statements.history import History, history_of_clock, join_accounts
-from tickover.scenarios.statements.read import read_statement
-from tickover.scenarios.statements.statement import Payment
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 
@@ -42,7 +41,7 @@ def paid(day: str, time_of_day: time | None, name: str = "Rent") -> BankPayment:
 
 def check_payments(payments: list[BankPayment], file: bytes) -> str:
     """Check that the scenario of a bank's file has exactly its payments. Return the scenario."""
-    text = write_scenario(read_statement(file, "a"), title="a")
+    text = write_scenario(read_bank_file(file, "a"), title="a")
     planned = read(text).plan().transactions
     signed = Counter(
         (item.at, item.name, item.amount if item.type == "INCOME" else -item.amount, item.currency) for item in planned
@@ -86,7 +85,7 @@ WITHOUT_ACCOUNTS = [name for name in names() if not load(name).plan(START).accou
     ("name", "format"), [*((name, "csv") for name in WITHOUT_ACCOUNTS), (WITHOUT_ACCOUNTS[0], "ofx")]
 )
 def test_an_exported_scenario_comes_back_with_the_same_payments(name: str, format: str) -> None:
-    payments = read_statement(export(snapshot(name), format, pending=True).encode(), f"a.{format}")
+    payments = read_bank_file(export(snapshot(name), format, pending=True).encode(), f"a.{format}")
     scenario = read(write_scenario(payments, title="a"))
     assert counted(scenario.plan().transactions) == counted(load(name).plan(START).transactions)
 
@@ -94,12 +93,12 @@ def test_an_exported_scenario_comes_back_with_the_same_payments(name: str, forma
 def test_opening_balances_of_an_exported_clock_come_back() -> None:
     opening = {"EUR": Decimal("-1000.1"), "GBP": Decimal(7), "USD": Decimal(0)}
     exported = export(snapshot("two-currencies"), "ofx", opening=opening, pending=True)
-    assert read_statement(exported.encode(), "a.ofx").opening == {"EUR": Decimal("-1000.1"), "GBP": Decimal(7)}
+    assert read_bank_file(exported.encode(), "a.ofx").opening == {"EUR": Decimal("-1000.1"), "GBP": Decimal(7)}
 
 
 def test_blank_lines_of_an_exported_clock_are_ignored() -> None:
     text = export(snapshot("salary-and-rent"), "csv", pending=True)
-    assert read_statement(text.replace("\n", "\n\n").encode(), "a.csv") == read_statement(text.encode(), "a.csv")
+    assert read_bank_file(text.replace("\n", "\n\n").encode(), "a.csv") == read_bank_file(text.encode(), "a.csv")
 
 
 def test_control_characters_come_back() -> None:
@@ -110,7 +109,7 @@ def test_control_characters_come_back() -> None:
 
 def test_the_recurrences_come_back() -> None:
     exported = export(snapshot("salary-and-rent"), "csv", opening={"EUR": Decimal("2240.55")}, pending=True)
-    text = write_scenario(read_statement(exported.encode(), "a.csv"), title="a")
+    text = write_scenario(read_bank_file(exported.encode(), "a.csv"), title="a")
     for phrase in ("month on the 25th", "week on Saturday", "month on the 3rd", "month on the second Friday"):
         assert f'every = "{phrase}"' in text, text
     assert "opening = {EUR = 2240.55}" in text
@@ -118,7 +117,7 @@ def test_the_recurrences_come_back() -> None:
 
 def test_summarised_payments_vary() -> None:
     rows = "\n".join(f"2027-01-{day:02},Shop,-{day}.5,EUR" for day in (3, 8, 11, 17, 25))
-    payments = read_statement(f"date,name,amount,currency\n{rows}\n".encode(), "a.csv")
+    payments = read_bank_file(f"date,name,amount,currency\n{rows}\n".encode(), "a.csv")
     text = write_scenario(payments, title="a", summarise=True)
     assert "amount = {between = [3.50, 25.50]}" in text
     assert len(read(text).plan().transactions) == 5
@@ -136,7 +135,7 @@ def test_jitter_of_irregular_payments_stays_within_the_scenario(gap: int, jitter
 
 def test_irregular_payments_of_one_day_are_not_spread_over_many() -> None:
     payments = [paid("2027-01-03", None)._replace(amount=-Decimal(number)) for number in range(1, 40)]
-    text = write_scenario(read_statement(csv_of_bank(payments), "a.csv"), title="a", summarise=True)
+    text = write_scenario(read_bank_file(csv_of_bank(payments), "a.csv"), title="a", summarise=True)
     assert [item.at.date() for item in read(text).plan().transactions] == [date(2027, 1, 3)] * 39
 
 
@@ -255,7 +254,7 @@ date,name,amount,currency,balance
 
 def test_equal_amounts_of_two_files_within_three_days_are_transfers() -> None:
     files = {"checking": CHECKING, "savings": SAVINGS}
-    history = join_accounts({key: read_statement(text.encode(), "a.csv") for key, text in files.items()})
+    history = join_accounts({key: read_bank_file(text.encode(), "a.csv") for key, text in files.items()})
     assert [(one.name, one.account, one.to, one.day.day, one.amount) for one in history.payments if one.to] == [
         ("To savings", "checking", "savings", 4, Decimal(200))
     ]
@@ -273,7 +272,7 @@ def test_equal_amounts_of_two_files_within_three_days_are_transfers() -> None:
 
 
 def test_account_with_several_currencies_is_rejected() -> None:
-    history = read_statement((CHECKING + "2027-01-10,Fee,-1,USD,\n").encode(), "a.csv")
+    history = read_bank_file((CHECKING + "2027-01-10,Fee,-1,USD,\n").encode(), "a.csv")
     with pytest.raises(ValueError, match="the payments of checking have several currencies: EUR, USD"):
         join_accounts({"checking": history})
 

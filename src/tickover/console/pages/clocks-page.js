@@ -26,7 +26,7 @@ import {
   sortChoice,
 } from "./clock-rows.js";
 import { filterBar } from "./filter-bar.js";
-import { readStatement } from "./import-dialog.js";
+import { readBankFile } from "./import-dialog.js";
 import { showRenameForm } from "./rename-form.js";
 import { ScenarioEditor } from "./scenario-editor.js";
 import { scenarioGallery } from "./scenarios.js";
@@ -127,7 +127,7 @@ class ClocksPage extends HTMLElement {
       return false;
     };
     const importFile = async (file) => {
-      const text = await readStatement(file);
+      const text = await readBankFile(file);
       if (text && tabs.isConnected) edit(text);
     };
     const choose = async () => importFile(await chooseFile(".csv,.ofx,.qfx"));

@@ -10,7 +10,7 @@ import { CallError, call } from "../lib/rpc.js";
 const MAX_BYTES = 512 * 1024; // of scenarioFromStatement
 
 /** Return the scenario of a file in TOML, or null. The server reads the file. */
-export async function readStatement(file, answers = {}) {
+export async function readBankFile(file, answers = {}) {
   if (file.size > MAX_BYTES) {
     notify(`“${file.name}” has more than 512 kB. Split it, or use the command tickover scenarios from.`, {
       error: true,
@@ -26,7 +26,7 @@ export async function readStatement(file, answers = {}) {
     if (!(error instanceof CallError)) throw error;
     const [fault] = faultsIn(error);
     const next = await askForMissing(fault?.message ?? "", answers);
-    if (next) return readStatement(file, next);
+    if (next) return readBankFile(file, next);
     if (next === undefined) notify(fault ? `${fault.message}.` : errorDetails(error), { error: true });
     return null;
   }

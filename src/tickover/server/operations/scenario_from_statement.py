@@ -6,14 +6,14 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tickover.api.errors import Fault, Reason
 from tickover.api.fields import Currency, Params, Text, doc
-from tickover.api.limits import MAX_FILE_NAME, MAX_STATEMENT_UPLOAD
+from tickover.api.limits import MAX_BANK_FILE_UPLOAD, MAX_FILE_NAME
 from tickover.api.plans import StatementScenario
 from tickover.api.timestamps import Instant
-from tickover.server.isolated_calls import StatementRequest
+from tickover.server.isolated_calls import BankFileRequest
 from tickover.server.operations.create_test_clock_from_scenario import expand
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 
-_STATEMENT: Final = b"""\
+_BANK_FILE: Final = b"""\
 Date,Description,Amount
 03/01/2027,Rent,-840.50
 25/01/2027,Salary,2350.00
@@ -25,8 +25,8 @@ Date,Description,Amount
 class StatementEntry(Params, frozen=True):
     content: Annotated[
         Text,
-        Meta(min_length=1, max_length=(MAX_STATEMENT_UPLOAD + 2) // 3 * 4),
-        doc(f"The file in Base64: CSV or OFX with at most {MAX_STATEMENT_UPLOAD:,} bytes."),
+        Meta(min_length=1, max_length=(MAX_BANK_FILE_UPLOAD + 2) // 3 * 4),
+        doc(f"The file in Base64: CSV or OFX with at most {MAX_BANK_FILE_UPLOAD:,} bytes."),
     ]
     file_name: Annotated[
         Annotated[Text, Meta(min_length=1, max_length=MAX_FILE_NAME)],
@@ -41,8 +41,8 @@ class StatementEntry(Params, frozen=True):
         except ValueError:
             yield Fault("content", "base64", "must be Base64")
             return
-        if size > MAX_STATEMENT_UPLOAD:
-            yield Fault("content", "base64", f"must have at most {MAX_STATEMENT_UPLOAD:,} bytes")
+        if size > MAX_BANK_FILE_UPLOAD:
+            yield Fault("content", "base64", f"must have at most {MAX_BANK_FILE_UPLOAD:,} bytes")
 
 
 @Operation(
@@ -52,7 +52,7 @@ class StatementEntry(Params, frozen=True):
     reasons=(Reason.RATE_LIMITED,),
     examples={
         "A rent and a salary": {
-            "content": b64encode(_STATEMENT).decode(),
+            "content": b64encode(_BANK_FILE).decode(),
             "fileName": "checking.csv",
             "currency": "EUR",
             "dayFirst": True,
@@ -66,5 +66,5 @@ async def scenario_from_statement(params: StatementEntry, caller: Caller, servic
     payments become recurrences, and all others keep their dates. Pass `text` to `createTestClockFromScenario`.
     """
     is_day_first = None if params.day_first is UNSET else params.day_first
-    request = StatementRequest(b64decode(params.content), params.file_name, params.currency or "", is_day_first)
+    request = BankFileRequest(b64decode(params.content), params.file_name, params.currency or "", is_day_first)
     return await expand("content", request, caller, services)

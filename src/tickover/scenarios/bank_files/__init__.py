@@ -1,4 +1,4 @@
-"""Account statements of clocks in the formats of banks and bookkeeping programs."""
+"""Files of banks and bookkeeping programs: reads their payments, and writes the account registers of clocks."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -7,16 +7,16 @@ from msgspec import Struct
 
 from tickover.api.arguments import Amount
 from tickover.api.clocks import Snapshot
-from tickover.scenarios.statements.bank_formats import write_camt053, write_ofx
-from tickover.scenarios.statements.ledger_formats import write_beancount, write_hledger
-from tickover.scenarios.statements.statement import Statement, build_statements, clean_text
-from tickover.scenarios.statements.table_formats import write_csv, write_json
+from tickover.scenarios.bank_files.account_register import AccountRegister, build_registers, clean_text
+from tickover.scenarios.bank_files.bank_formats import write_camt053, write_ofx
+from tickover.scenarios.bank_files.ledger_formats import write_beancount, write_hledger
+from tickover.scenarios.bank_files.table_formats import write_csv, write_json
 
-__all__ = ["FORMATS", "Statement", "build_statements", "export"]
+__all__ = ["FORMATS", "AccountRegister", "build_registers", "export"]
 
 
 class FileFormat(Struct, frozen=True):
-    write: Callable[[Sequence[Statement]], str]
+    write: Callable[[Sequence[AccountRegister]], str]
     extension: str
     media_type: str
     clean: Callable[[str], str] = clean_text
@@ -38,8 +38,8 @@ def export(
 ) -> str:
     """Return a clock's transactions as a file in one of FORMATS. With `pending`, include scheduled ones.
 
-    With `account`, the file has only the statement of this account. Opening balances are for clocks without accounts.
+    With `account`, the file has only the register of this account. Opening balances are for clocks without accounts.
     """
     file_format = FORMATS[format]
-    statements = build_statements(clock, opening, pending=pending, clean=file_format.clean)
-    return file_format.write([one for one in statements if not account or one.account == account])
+    registers = build_registers(clock, opening, pending=pending, clean=file_format.clean)
+    return file_format.write([one for one in registers if not account or one.account == account])

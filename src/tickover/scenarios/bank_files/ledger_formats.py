@@ -1,4 +1,4 @@
-"""Statements as journals of hledger and Beancount: plain-text double-entry bookkeeping."""
+"""Account registers as journals of hledger and Beancount: plain-text double-entry bookkeeping."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from tickover.api import timestamps
-from tickover.scenarios.statements.statement import Entry, Statement, plain_number
+from tickover.scenarios.bank_files.account_register import AccountRegister, Entry, plain_number
 
 _EQUITY: Final = "Equity:Opening-Balances"
 _TRANSFERS: Final = "Equity:Transfers"
@@ -16,38 +16,38 @@ _NOT_IN_HLEDGER_ACCOUNTS: Final = re.compile(r"[;:()\[\]{}=@|*!<>~\"]")
 _NOT_IN_BEANCOUNT_ACCOUNTS: Final = re.compile(r"[^A-Za-z0-9]+")
 
 
-def write_hledger(statements: Sequence[Statement]) -> str:
+def write_hledger(registers: Sequence[AccountRegister]) -> str:
     """Return a journal for hledger. It declares all names, and its balance assertions check the closing balances.
 
     Raise ValueError for too many decimals.
     """
-    accounts = {_asset(one) for one in statements} | {_EQUITY}
-    accounts |= {_hledger_account(entry) for statement in statements for entry in statement.entries}
-    lines = ["decimal-mark .", *_commodities(statements), *(f"account {name}" for name in sorted(accounts)), ""]
-    return "\n".join([*lines, *(line for one in statements for line in _hledger_lines(one))]) + "\n"
+    accounts = {_asset(one) for one in registers} | {_EQUITY}
+    accounts |= {_hledger_account(entry) for register in registers for entry in register.entries}
+    lines = ["decimal-mark .", *_commodities(registers), *(f"account {name}" for name in sorted(accounts)), ""]
+    return "\n".join([*lines, *(line for one in registers for line in _hledger_lines(one))]) + "\n"
 
 
-def _commodities(statements: Sequence[Statement]) -> Iterator[str]:
+def _commodities(registers: Sequence[AccountRegister]) -> Iterator[str]:
     """Return declarations of currencies. They have as many decimals as the amounts, because reports round to them."""
     decimals: dict[str, int] = {}
-    for statement in statements:
-        amounts = [statement.opening, *(entry.amount for entry in statement.entries)]
-        most = max(len(plain_number(amount, statement.currency).partition(".")[2]) for amount in amounts)
-        decimals[statement.currency] = max(most, decimals.get(statement.currency, 0))
+    for register in registers:
+        amounts = [register.opening, *(entry.amount for entry in register.entries)]
+        most = max(len(plain_number(amount, register.currency).partition(".")[2]) for amount in amounts)
+        decimals[register.currency] = max(most, decimals.get(register.currency, 0))
     if max(decimals.values(), default=0) > _MAX_HLEDGER_DECIMALS:
         raise ValueError(f"hledger allows {_MAX_HLEDGER_DECIMALS} decimals, and an amount has more; use another format")
     yield from (f"commodity {currency} 1000.{'0' * count}" for currency, count in decimals.items())
 
 
-def _hledger_lines(statement: Statement) -> Iterator[str]:
-    account, currency = _asset(statement), statement.currency
-    yield f"; {statement.clock_id}, {statement.account or currency}"
-    if statement.opening:
-        yield f"{statement.start:%Y-%m-%d} * Opening balance"
-        yield f"    {account}  {currency} {plain_number(statement.opening, currency)}"
+def _hledger_lines(register: AccountRegister) -> Iterator[str]:
+    account, currency = _asset(register), register.currency
+    yield f"; {register.clock_id}, {register.account or currency}"
+    if register.opening:
+        yield f"{register.start:%Y-%m-%d} * Opening balance"
+        yield f"    {account}  {currency} {plain_number(register.opening, currency)}"
         yield f"    {_EQUITY}"
         yield ""
-    for entry in statement.entries:
+    for entry in register.entries:
         status = "!" if entry.pending else "*"
         # A semicolon would start a comment.
         description = entry.name.replace(";", ",")
@@ -55,13 +55,13 @@ def _hledger_lines(statement: Statement) -> Iterator[str]:
         yield f"    {account}  {currency} {plain_number(entry.amount, currency)}"
         yield f"    {_hledger_account(entry)}"
         yield ""
-    yield f"{statement.end:%Y-%m-%d} * Closing balance"
-    yield f"    {account}  {currency} 0 = {currency} {plain_number(statement.closing, currency)}"
+    yield f"{register.end:%Y-%m-%d} * Closing balance"
+    yield f"    {account}  {currency} 0 = {currency} {plain_number(register.closing, currency)}"
     yield ""
 
 
-def _asset(statement: Statement) -> str:
-    return f"Assets:Tickover:{statement.account.capitalize() or statement.currency}"
+def _asset(register: AccountRegister) -> str:
+    return f"Assets:Tickover:{register.account.capitalize() or register.currency}"
 
 
 def _other_account(entry: Entry, category: str) -> str:
@@ -76,28 +76,28 @@ def _hledger_account(entry: Entry) -> str:
     return _other_account(entry, category)
 
 
-def write_beancount(statements: Sequence[Statement]) -> str:
+def write_beancount(registers: Sequence[AccountRegister]) -> str:
     """Return a file for Beancount. Its balance directives check the closing balances."""
     lines = ['option "title" "Tickover"', ""]
     opened: dict[str, date] = {}
-    for statement in statements:
-        others = [_beancount_account(entry) for entry in statement.entries]
-        for account in [_asset(statement), _EQUITY, *others]:
-            opened[account] = min(opened.get(account, date.max), statement.start.date())
+    for register in registers:
+        others = [_beancount_account(entry) for entry in register.entries]
+        for account in [_asset(register), _EQUITY, *others]:
+            opened[account] = min(opened.get(account, date.max), register.start.date())
     lines += [f"{day} open {account}" for account, day in sorted(opened.items())]
-    for statement in statements:
-        lines += ["", *_beancount_lines(statement)]
+    for register in registers:
+        lines += ["", *_beancount_lines(register)]
     return "\n".join(lines) + "\n"
 
 
-def _beancount_lines(statement: Statement) -> Iterator[str]:
-    account, currency = _asset(statement), statement.currency
-    if statement.opening:
-        yield f'{statement.start:%Y-%m-%d} * "Opening balance"'
-        yield f"  {account}  {plain_number(statement.opening, currency)} {currency}"
+def _beancount_lines(register: AccountRegister) -> Iterator[str]:
+    account, currency = _asset(register), register.currency
+    if register.opening:
+        yield f'{register.start:%Y-%m-%d} * "Opening balance"'
+        yield f"  {account}  {plain_number(register.opening, currency)} {currency}"
         yield f"  {_EQUITY}"
         yield ""
-    for entry in statement.entries:
+    for entry in register.entries:
         yield f'{entry.at:%Y-%m-%d} {"!" if entry.pending else "*"} "{_escape(entry.name)}"'
         yield f'  id: "{_escape(entry.id)}"'
         yield f'  at: "{timestamps.write(entry.at)}"'
@@ -107,8 +107,8 @@ def _beancount_lines(statement: Statement) -> Iterator[str]:
         yield f"  {_beancount_account(entry)}"
         yield ""
     # A balance directive applies to the beginning of its day.
-    day = statement.end.date() + timedelta(days=1)
-    yield f"{day} balance {account}  {plain_number(statement.closing, currency)} {currency}"
+    day = register.end.date() + timedelta(days=1)
+    yield f"{day} balance {account}  {plain_number(register.closing, currency)} {currency}"
 
 
 def _beancount_account(entry: Entry) -> str:

@@ -1,21 +1,49 @@
 """The history of one or several accounts: payments, and transfers between the accounts."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from tickover.api import plans
 from tickover.api.clocks import Snapshot, Transaction
 from tickover.api.fields import AccountType
 from tickover.api.plans import PlannedAccount
-from tickover.scenarios.statements.statement import Payment
+from tickover.scenarios.timings import DEFAULT_TIME
 
 _MAX_TRANSFER_DAYS: Final = timedelta(days=3)
 """A bank books the two ends of a transfer on the same day, or a few days apart."""
+
+
+class Payment(Struct, frozen=True):
+    """A payment of an account. Expenses are negative. `at` has a time only if the file has one."""
+
+    at: datetime | date
+    name: str
+    amount: Decimal
+    currency: str
+    category: str = ""
+    account: str | UnsetType = UNSET
+    """The key of its account, if there are accounts."""
+    to: str | UnsetType = UNSET
+    """The key of the account in which a transfer arrives. Its amount is positive, and in the currency it leaves in."""
+    received: Decimal | UnsetType = UNSET
+    """The amount of a transfer that arrives, if it is in another currency."""
+    authorized_at: datetime | UnsetType = UNSET
+    """When the bank shows a card payment as pending, before it is booked."""
+    authorized_amount: Decimal | UnsetType = UNSET
+    authorized_name: str | UnsetType = UNSET
+
+    @property
+    def day(self) -> date:
+        return self.at.date() if isinstance(self.at, datetime) else self.at
+
+    @property
+    def instant(self) -> datetime:
+        return self.at if isinstance(self.at, datetime) else datetime.combine(self.at, DEFAULT_TIME, UTC)
 
 
 class History(Struct, frozen=True, kw_only=True):

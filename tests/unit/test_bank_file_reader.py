@@ -1,21 +1,21 @@
-"""Statements in the dialects of banks."""
+"""Files in the dialects of banks."""
 
 from datetime import date
 from decimal import Decimal
 
 import pytest
 
-from tickover.scenarios.statements.read import MAX_LINES, MAX_STATEMENT_BYTES, StatementError, read_statement
+from tickover.scenarios.bank_files.bank_file_reader import MAX_BANK_FILE_BYTES, MAX_LINES, BankFileError, read_bank_file
 
 
 def amounts(content: str, currency: str = "EUR") -> list[Decimal]:
-    history = read_statement(content.encode(), "bank.csv", currency=currency)
+    history = read_bank_file(content.encode(), "bank.csv", currency=currency)
     return [*history.opening.values(), *(payment.amount for payment in history.payments)]
 
 
 def dates(*texts: str) -> list[date]:
     rows = "\n".join(f'"{text}",Rent,-1' for text in texts)
-    payments = read_statement(f"Date,Name,Amount\n{rows}\n".encode(), "bank.csv", currency="EUR").payments
+    payments = read_bank_file(f"Date,Name,Amount\n{rows}\n".encode(), "bank.csv", currency="EUR").payments
     return [payment.day for payment in payments]
 
 
@@ -69,7 +69,7 @@ def test_opening_balance_with_too_many_digits_is_left_out() -> None:
 
 def test_opening_balance_of_each_currency() -> None:
     rows = "2026-01-01,a,-1,EUR,9\n2026-01-02,b,-1,USD,19\n2026-01-03,c,-1,EUR,8"
-    history = read_statement(f"Date,Name,Amount,Currency,Balance\n{rows}\n".encode(), "bank.csv")
+    history = read_bank_file(f"Date,Name,Amount,Currency,Balance\n{rows}\n".encode(), "bank.csv")
     assert history.opening == {"EUR": 10, "USD": 20}
 
 
@@ -82,27 +82,27 @@ def test_opening_balance_of_each_currency() -> None:
     ],
 )
 def test_a_fee_must_leave_a_valid_amount(amount: int, fee: str, problem: str) -> None:
-    with pytest.raises(StatementError, match=f"line 2: .*{problem}"):
+    with pytest.raises(BankFileError, match=f"line 2: .*{problem}"):
         amounts(f"Date,Name,Amount,Fee\n2027-01-03,Rent,{amount},{fee}\n")
 
 
 @pytest.mark.parametrize(("is_day_first", "day"), [(True, date(2027, 4, 3)), (False, date(2027, 3, 4))])
 def test_order_of_ambiguous_dates_can_be_given(is_day_first: bool, day: date) -> None:
     content = b"Date,Name,Amount\n03/04/2027,Rent,-1\n"
-    [payment] = read_statement(content, "bank.csv", currency="EUR", is_day_first=is_day_first).payments
+    [payment] = read_bank_file(content, "bank.csv", currency="EUR", is_day_first=is_day_first).payments
     assert payment.day == day
-    with pytest.raises(StatementError, match=r"ambiguous, such as '03/04/2027'$"):
-        read_statement(content, "bank.csv", currency="EUR")
+    with pytest.raises(BankFileError, match=r"ambiguous, such as '03/04/2027'$"):
+        read_bank_file(content, "bank.csv", currency="EUR")
 
 
 def test_error_about_columns_names_those_of_the_file() -> None:
-    with pytest.raises(StatementError, match=r"columns found: Date, Amount, Extra$"):
+    with pytest.raises(BankFileError, match=r"columns found: Date, Amount, Extra$"):
         amounts("Date,Amount,Extra\n2027-01-01,1,x\n")
 
 
 def test_named_column_of_a_name_is_the_only_one() -> None:
     content = '"Buchungsdatum";"Zahlungspflichtige*r";"Zahlungsempfänger*in";"Betrag (€)"\n"28.01.26";"ACME";"Me";"1"'
-    [payment] = read_statement(content.encode(), "a.csv", {"name": "Zahlungsempfänger*in"}).payments
+    [payment] = read_bank_file(content.encode(), "a.csv", {"name": "Zahlungsempfänger*in"}).payments
     assert payment.name == "Me"
 
 
@@ -124,24 +124,24 @@ def test_single_amount(text: str, amount: str) -> None:
 
 @pytest.mark.parametrize("text", ["1,2.3,4", "--5", "(-5)", "1e400", "NaN", "9" * 5000, "1,234.567,89", "()"])
 def test_invalid_amount_has_its_line(text: str) -> None:
-    with pytest.raises(StatementError, match=r"^bank\.csv, line 3: invalid amount '.{0,30}'; use a number"):
+    with pytest.raises(BankFileError, match=r"^bank\.csv, line 3: invalid amount '.{0,30}'; use a number"):
         amounts(f'Date,Name,Amount\n2026-01-15,Rent,1\n2026-01-15,Rent,"{text}"\n')
 
 
 def test_dates_in_the_forms_of_banks() -> None:
     forms = ["15 Jan 2026", "15-Jan-26", "15 January 2026", "2026/01/15", "2026-01-15 10:00:00", "20260115"]
     assert dates(*forms) == [date(2026, 1, 15)] * len(forms)
-    with pytest.raises(StatementError, match="line 2: invalid date '15 Foo 2026'"):
+    with pytest.raises(BankFileError, match="line 2: invalid date '15 Foo 2026'"):
         dates("15 Foo 2026")
 
 
 def test_line_of_an_error_counts_the_lines_of_quoted_cells() -> None:
-    with pytest.raises(StatementError, match="line 4: invalid amount 'x'"):
+    with pytest.raises(BankFileError, match="line 4: invalid amount 'x'"):
         amounts('Date,Name,Amount\n2026-01-15,"two\nlines",1\n2026-01-16,Rent,x\n')
 
 
 def test_files_with_too_many_lines_are_rejected_early() -> None:
-    with pytest.raises(StatementError, match="more than 100,000 lines; split the file"):
+    with pytest.raises(BankFileError, match="more than 100,000 lines; split the file"):
         amounts("Date,Name,Amount\n" + "\n" * MAX_LINES)
 
 
@@ -153,14 +153,14 @@ def test_balances_are_no_payments() -> None:
 @pytest.mark.parametrize(("default", "currency"), [("", "CHF"), ("<CURDEF>", "CHF"), ("<CURDEF>EUR", "EUR")])
 def test_ofx_without_a_currency_has_the_given_one(default: str, currency: str) -> None:
     entry = "<STMTTRN><DTPOSTED>20260115<TRNAMT>-5<NAME>Tea</STMTTRN>"
-    [payment] = read_statement(f"<OFX>{default}{entry}</OFX>".encode(), "bank.ofx", currency="CHF").payments
+    [payment] = read_bank_file(f"<OFX>{default}{entry}</OFX>".encode(), "bank.ofx", currency="CHF").payments
     assert payment.currency == currency
 
 
 def test_ofx_with_cdata_and_an_amount_of_zero() -> None:
     entry = "<STMTTRN><DTPOSTED>20260115</DTPOSTED><TRNAMT>{}</TRNAMT><NAME>{}</NAME></STMTTRN>"
     zero, rent = entry.format("0.00", "Note"), entry.format("-5", "<![CDATA[A & B <home>]]>")
-    [payment] = read_statement(f"<OFX><CURDEF>EUR</CURDEF>{zero}{rent}</OFX>".encode(), "bank.ofx").payments
+    [payment] = read_bank_file(f"<OFX><CURDEF>EUR</CURDEF>{zero}{rent}</OFX>".encode(), "bank.ofx").payments
     assert (payment.name, payment.amount) == ("A & B <home>", Decimal(-5))
 
 
@@ -176,7 +176,7 @@ def test_ofx_with_cdata_and_an_amount_of_zero() -> None:
 )
 def test_ofx_tells_the_type_of_the_account(account: str, type: str) -> None:
     entry = "<STMTTRN><DTPOSTED>20260115<TRNAMT>-5<NAME>Tea</STMTTRN>"
-    history = read_statement(f"<OFX><CURDEF>EUR{account}\n{entry}</OFX>".encode(), "bank.ofx")
+    history = read_bank_file(f"<OFX><CURDEF>EUR{account}\n{entry}</OFX>".encode(), "bank.ofx")
     assert history.account_type == type
 
 
@@ -230,7 +230,7 @@ DIALECTS = {
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16"])
 @pytest.mark.parametrize("bank", DIALECTS)
 def test_dialects_of_banks_are_read(bank: str, encoding: str) -> None:
-    payments = read_statement(DIALECTS[bank].encode(encoding), "a.csv", currency="EUR").payments
+    payments = read_bank_file(DIALECTS[bank].encode(encoding), "a.csv", currency="EUR").payments
     assert [(str(one.day), one.name, one.amount, one.currency) for one in payments] == [
         ("2026-01-03", UMLAUT, Decimal("-4.20"), "EUR"),
         ("2026-01-28", "ACME; Lohn", Decimal("2834.17"), "EUR"),
@@ -239,18 +239,18 @@ def test_dialects_of_banks_are_read(bank: str, encoding: str) -> None:
 
 def test_currency_in_a_header_is_used_unless_another_is_given() -> None:
     content = DIALECTS["DKB"].encode()
-    assert {one.currency for one in read_statement(content, "a.csv").payments} == {"EUR"}
-    assert {one.currency for one in read_statement(content, "a.csv", currency="CHF").payments} == {"CHF"}
+    assert {one.currency for one in read_bank_file(content, "a.csv").payments} == {"EUR"}
+    assert {one.currency for one in read_bank_file(content, "a.csv", currency="CHF").payments} == {"CHF"}
 
 
 def test_columns_and_currency_can_be_given() -> None:
     text = b"When,Who,How much\n2027-01-31,Shop,-5\n"
-    with pytest.raises(StatementError, match="no line has the headers"):
-        read_statement(text, "a.csv")
+    with pytest.raises(BankFileError, match="no line has the headers"):
+        read_bank_file(text, "a.csv")
     columns = {"date": "When", "name": "Who", "amount": "How much"}
-    with pytest.raises(StatementError, match=r"a\.csv, line 2: the currency is missing$"):
-        read_statement(text, "a.csv", columns)
-    assert read_statement(text, "a.csv", columns, "EUR").payments[0].amount == -5
+    with pytest.raises(BankFileError, match=r"a\.csv, line 2: the currency is missing$"):
+        read_bank_file(text, "a.csv", columns)
+    assert read_bank_file(text, "a.csv", columns, "EUR").payments[0].amount == -5
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_columns_and_currency_can_be_given() -> None:
     [
         (b"\x89PNG\0\0", "the file is binary; export a CSV or OFX file"),
         (b"date,name,amount\n", "the file has no payments"),
-        (b"x" * (MAX_STATEMENT_BYTES + 1), "the file must have at most 4,194,304 bytes"),
+        (b"x" * (MAX_BANK_FILE_BYTES + 1), "the file must have at most 4,194,304 bytes"),
         (b"date,name,amount,currency\n2027-01-01,a,0,EUR\n", "the file has no payments"),
         (b"date,name,amount,currency\n2027-01-01,a,1000000001,EUR\n", "the amount '1000000001' exceeds 1,000,000,000"),
         (b"date,name,amount,currency\n2027-01-01,a,1,EUR\n2040-01-01,a,1,EUR\n", "they must span at most 9 years"),
@@ -267,6 +267,6 @@ def test_columns_and_currency_can_be_given() -> None:
     ],
 )  # fmt: skip
 def test_bad_files_give_one_clear_error(content: bytes, problem: str) -> None:
-    with pytest.raises(StatementError) as caught:
-        read_statement(content, "f")
+    with pytest.raises(BankFileError) as caught:
+        read_bank_file(content, "f")
     assert problem in str(caught.value)

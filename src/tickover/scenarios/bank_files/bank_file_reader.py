@@ -1,4 +1,4 @@
-"""Reads payments from bank statements in CSV and OFX. It needs no network and no XML parser."""
+"""Reads payments from files of banks in CSV and OFX. It needs no network and no XML parser."""
 
 import codecs
 import csv
@@ -18,12 +18,12 @@ from tickover.api import timestamps
 from tickover.api.arguments import add_exactly, to_exact_decimal
 from tickover.api.fields import CURRENCY, AccountType
 from tickover.api.limits import MAX_AMOUNT, MAX_OPENING_BALANCE
-from tickover.scenarios.statements.bank_formats import OFX_OPENING
-from tickover.scenarios.statements.history import History
-from tickover.scenarios.statements.statement import Payment, clean_text
-from tickover.scenarios.statements.table_formats import unescape_formulas
+from tickover.scenarios.bank_files.account_register import clean_text
+from tickover.scenarios.bank_files.bank_formats import OFX_OPENING
+from tickover.scenarios.bank_files.history import History, Payment
+from tickover.scenarios.bank_files.table_formats import unescape_formulas
 
-MAX_STATEMENT_BYTES: Final = 4 * 1024 * 1024
+MAX_BANK_FILE_BYTES: Final = 4 * 1024 * 1024
 MAX_PAYMENTS: Final = 20_000
 MAX_LINES: Final = 100_000
 """Of a CSV file. Banks write more lines than payments."""
@@ -78,7 +78,7 @@ _NUMBER: Final = re.compile(
 _NUMERIC_DATE: Final = re.compile(r"([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4}|[0-9]{2})(?![0-9])")
 _NAMED_MONTH_DATE: Final = re.compile(r"([0-9]{1,2})[ -]([A-Za-z]{3})[a-z]*[ -]([0-9]{4}|[0-9]{2})(?![0-9])")
 _OFX_ACCOUNT: Final = re.compile(r"<(CCACCTFROM)>|<ACCTTYPE>\s*([A-Z]+)")
-"""What tells the type of an account. Credit cards have statements of their own."""
+"""What tells the type of an account. Credit cards have an element of their own."""
 _OFX_ACCOUNT_TYPES: Final[Mapping[str, AccountType]] = {
     "CCACCTFROM": "CREDIT_CARD", "CREDITLINE": "CREDIT_CARD", "SAVINGS": "SAVINGS", "MONEYMRKT": "SAVINGS",
     "CD": "SAVINGS",
@@ -94,8 +94,8 @@ Missing = Literal["columns", "name", "currency", "order"]
 """What a caller can tell about a file: its columns, the one with names, its currency, or the order in its dates."""
 
 
-class StatementError(Exception):
-    """A statement can't be read. The message says which line, and what is wrong."""
+class BankFileError(Exception):
+    """A bank file can't be read. The message says which line, and what is wrong."""
 
     def __init__(self, message: str, missing: Missing | None = None) -> None:
         super().__init__(message)
@@ -107,23 +107,23 @@ class _CurrencyMissing(ValueError):
     """Neither the file nor the caller tells the currency."""
 
 
-def read_statement(
+def read_bank_file(
     content: bytes,
     name: str,
     columns: Mapping[str, str] = {},
     currency: str = "",
     is_day_first: bool | None = None,
 ) -> History:
-    """Return the payments of a CSV or OFX file. Raise StatementError if it can't be read.
+    """Return the payments of a CSV or OFX file. Raise BankFileError if it can't be read.
 
     The history has opening balances if a CSV file has balances, or if an OFX file is an export of a clock.
     `is_day_first` says whether 03/04/2027 is 3 April.
     """
-    if len(content) > MAX_STATEMENT_BYTES:
-        raise StatementError(f"{name}: the file must have at most {MAX_STATEMENT_BYTES:,} bytes; split it")
+    if len(content) > MAX_BANK_FILE_BYTES:
+        raise BankFileError(f"{name}: the file must have at most {MAX_BANK_FILE_BYTES:,} bytes; split it")
     text = _decode(content)
     if "\0" in text:
-        raise StatementError(f"{name}: the file is binary; export a CSV or OFX file")
+        raise BankFileError(f"{name}: the file is binary; export a CSV or OFX file")
     if "<OFX>" in text[:10_000].upper():
         found = list(islice(_read_ofx(text, name, currency), MAX_PAYMENTS + 1))
         history = History(payments=found, opening=_ofx_opening(text), account_type=_ofx_account_type(text))
@@ -131,12 +131,12 @@ def read_statement(
         history = _read_csv(text, name, columns, currency, is_day_first)
     payments = sorted(history.payments, key=lambda payment: payment.day)
     if len(payments) > MAX_PAYMENTS:
-        raise StatementError(f"{name}: more than {MAX_PAYMENTS:,} payments; split the file")
+        raise BankFileError(f"{name}: more than {MAX_PAYMENTS:,} payments; split the file")
     if not payments:
-        raise StatementError(f"{name}: the file has no payments")
+        raise BankFileError(f"{name}: the file has no payments")
     first, last = payments[0].day, payments[-1].day
     if last - first > _MAX_SPAN or not 1900 <= first.year <= last.year <= 2200:
-        raise StatementError(
+        raise BankFileError(
             f"{name}: the payments are from {first} to {last}; they must span at most 9 years between 1900 and 2200"
         )
     return replace(history, payments=payments)
@@ -163,7 +163,7 @@ def _read_ofx(text: str, name: str, currency: str) -> Iterator[Payment]:
                     yield _payment(_ofx_cells(fields, currency))
                 except ValueError as error:
                     id = fields.get("FITID", "?")[:40]
-                    raise StatementError(f"{name}, transaction {id!r}: {error}", _missing(error)) from None
+                    raise BankFileError(f"{name}, transaction {id!r}: {error}", _missing(error)) from None
         elif not closing:
             fields[tag] = html.unescape(value.strip())
             currency = (tag == "CURDEF" and fields[tag]) or currency
@@ -219,7 +219,7 @@ def _ofx_date(text: str) -> str:
 def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str, is_day_first: bool | None) -> History:
     lines = text.splitlines()
     if len(lines) > MAX_LINES:
-        raise StatementError(f"{name}: more than {MAX_LINES:,} lines; split the file")
+        raise BankFileError(f"{name}: more than {MAX_LINES:,} lines; split the file")
     delimiter, header_line, header, positions = _find_header(lines, columns, name)
     currency = currency or _currency_of(header[(positions["amount"] or positions["debit"])[0]])
     reader = csv.reader(io.StringIO("\n".join(lines[header_line:])), delimiter=delimiter)
@@ -228,7 +228,7 @@ def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str, i
         rows = [(header_line + reader.line_num, _cells(row, positions)) for row in reader]
     except csv.Error:
         line = header_line + reader.line_num
-        raise StatementError(f"{name}, line {line:,}: a cell is too long; check the quotes before it") from None
+        raise BankFileError(f"{name}, line {line:,}: a cell is too long; check the quotes before it") from None
     found = [(line, cells) for line, cells in rows if _is_payment(cells)]
     if is_day_first is None:
         is_day_first = _is_day_first([cells["date"] for _, cells in found], name)
@@ -238,7 +238,7 @@ def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str, i
         try:
             payments.append(_payment(cells, is_day_first, decimal_mark, currency))
         except ValueError as error:
-            raise StatementError(f"{name}, line {line:,}: {error}", _missing(error)) from None
+            raise BankFileError(f"{name}, line {line:,}: {error}", _missing(error)) from None
     balances = [_parse_number(cells["balance"], decimal_mark) for _, cells in found]
     return History(payments=payments, opening=_opening_balances(payments, balances))
 
@@ -293,7 +293,7 @@ def _find_header(
             positions = {key: found[key] if key == "name" else found[key][:1] for key in COLUMNS}
             return delimiter, number, header, positions
         candidates.append(header)
-    raise StatementError(
+    raise BankFileError(
         f"{name}: no line has the headers of a date and an amount; columns found: "
         f"{_list_names(max(candidates, key=len, default=[]))}",
         "columns",
@@ -303,12 +303,12 @@ def _find_header(
 def _check_columns(
     found: Mapping[str, list[int]], header: Sequence[str], columns: Mapping[str, str], name: str
 ) -> None:
-    """Raise StatementError if a column is missing."""
+    """Raise BankFileError if a column is missing."""
     for key in columns:
         if not found[key]:
-            raise StatementError(f"{name}: no column {columns[key]!r}; columns found: {_list_names(header)}")
+            raise BankFileError(f"{name}: no column {columns[key]!r}; columns found: {_list_names(header)}")
     if not found["name"]:
-        raise StatementError(
+        raise BankFileError(
             f"{name}: no column has the name or the description of a payment; columns found: {_list_names(header)}",
             "name",
         )
@@ -338,13 +338,13 @@ def _is_payment(cells: Mapping[str, str]) -> bool:
 
 
 def _is_day_first(dates: Sequence[str], name: str) -> bool:
-    """Return whether 03/04/2027 is 3 April. Raise StatementError if the dates don't tell."""
+    """Return whether 03/04/2027 is 3 April. Raise BankFileError if the dates don't tell."""
     pairs = [(int(match[1]), int(match[2])) for match in map(_NUMERIC_DATE.match, dates) if match]
     if not pairs or any("." in one for one in dates):
         return True
     is_day_first, is_month_first = any(a > 12 for a, _ in pairs), any(b > 12 for _, b in pairs)
     if is_day_first == is_month_first:
-        raise StatementError(f"{name}: the dates are ambiguous, such as {dates[0][:20]!r}", "order")
+        raise BankFileError(f"{name}: the dates are ambiguous, such as {dates[0][:20]!r}", "order")
     return is_day_first
 
 

@@ -1,4 +1,4 @@
-"""Damaged statements give one clear error. test_hostile_scenarios.py generates scenarios."""
+"""Damaged bank files give one clear error. test_hostile_scenarios.py generates scenarios."""
 
 import re
 from random import Random
@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
+from tickover.scenarios.bank_files.bank_file_reader import BankFileError, read_bank_file
 from tickover.scenarios.from_payments import write_scenario
-from tickover.scenarios.statements.read import StatementError, read_statement
 
 FILES: Final = 200
 MAX_MESSAGE: Final = 900
@@ -45,14 +45,14 @@ def damage(text: str, random: Random) -> bytes:
 def error_of(content: bytes) -> str:
     """Return the error, or an empty text. Any other exception fails the test."""
     try:
-        write_scenario(read_statement(content, "bad", currency="EUR"), title="a", summarise=True)
-    except StatementError as error:
+        write_scenario(read_bank_file(content, "bad", currency="EUR"), title="a", summarise=True)
+    except BankFileError as error:
         return str(error)
     return ""
 
 
 @pytest.mark.parametrize("text", [CSV, OFX], ids=["CSV", "OFX"])
-def test_generated_statements_give_clear_errors(text: str) -> None:
+def test_generated_bank_files_give_clear_errors(text: str) -> None:
     random = Random(19)
     contents = [damage(text, random) for _ in range(FILES)]
     errors = [(error, content) for content in contents if (error := error_of(content))]

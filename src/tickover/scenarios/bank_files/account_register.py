@@ -1,20 +1,20 @@
-"""Statements: the transactions of a clock in one currency or account, with the balances before and after."""
+"""Account registers: the transactions of a clock in one account or currency, with the balance after each."""
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final, Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, add_exactly
 from tickover.api.clocks import Snapshot
 from tickover.api.fields import AccountType
 from tickover.api.plans import to_exact_balances
-from tickover.scenarios.timings import DEFAULT_TIME
+from tickover.scenarios.bank_files.history import Payment
 
 _DECIMALS: Final = {
     "BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "ISK": 0, "JPY": 0, "KMF": 0, "KRW": 0, "PYG": 0, "RWF": 0, "UGX": 0,
@@ -25,36 +25,8 @@ _DECIMALS: Final = {
 """Of the currencies that don't have two, in ISO 4217."""
 
 
-class Payment(Struct, frozen=True):
-    """A row of a statement. Expenses are negative. `at` has a time only if the statement has one."""
-
-    at: datetime | date
-    name: str
-    amount: Decimal
-    currency: str
-    category: str = ""
-    account: str | UnsetType = UNSET
-    """The key of its account, if there are accounts."""
-    to: str | UnsetType = UNSET
-    """The key of the account in which a transfer arrives. Its amount is positive, and in the currency it leaves in."""
-    received: Decimal | UnsetType = UNSET
-    """The amount of a transfer that arrives, if it is in another currency."""
-    authorized_at: datetime | UnsetType = UNSET
-    """When the bank shows a card payment as pending, before it is booked."""
-    authorized_amount: Decimal | UnsetType = UNSET
-    authorized_name: str | UnsetType = UNSET
-
-    @property
-    def day(self) -> date:
-        return self.at.date() if isinstance(self.at, datetime) else self.at
-
-    @property
-    def instant(self) -> datetime:
-        return self.at if isinstance(self.at, datetime) else datetime.combine(self.at, DEFAULT_TIME, UTC)
-
-
 class Entry(Payment, frozen=True, kw_only=True):
-    """A transaction of a clock in a statement."""
+    """A transaction of a clock in a register."""
 
     id: str
     at: datetime
@@ -67,7 +39,7 @@ class Entry(Payment, frozen=True, kw_only=True):
         return self.id.startswith("tfr_")
 
 
-class Statement(Struct, frozen=True, rename="camel", omit_defaults=True):
+class AccountRegister(Struct, frozen=True, rename="camel", omit_defaults=True):
     """The entries of one account, or of one currency if the clock has no accounts, in order of time."""
 
     clock_id: str
@@ -103,10 +75,10 @@ def _clean_character(character: str) -> str:
     return "" if category in ("Cf", "Cs", "Cn") else character
 
 
-def build_statements(
+def build_registers(
     clock: Snapshot, opening: Mapping[str, Amount], *, pending: bool, clean: Callable[[str], str] = clean_text
-) -> list[Statement]:
-    """Return a statement for each account in their order, or for each currency of a clock without accounts.
+) -> list[AccountRegister]:
+    """Return a register for each account in their order, or for each currency of a clock without accounts.
 
     `clean` returns a name or a category as the file can contain it.
     """
@@ -118,19 +90,19 @@ def build_statements(
     end = max([clock.frozen_time, *instants])
     balances = to_exact_balances(opening)
 
-    def statement(
+    def register(
         currency: str, before: Decimal, account: str = "", account_type: AccountType | Literal[""] = ""
-    ) -> Statement:
+    ) -> AccountRegister:
         entries = list(_with_balances(books.get(account or currency, []), before))
         after = entries[-1].balance if entries else before
-        return Statement(
+        return AccountRegister(
             clock.id, currency, start, end, clock.frozen_time, before, after, entries, account, account_type
         )
 
     if clock.accounts:
-        return [statement(one.currency, one.opening_balance, one.key, one.type) for one in clock.accounts]
+        return [register(one.currency, one.opening_balance, one.key, one.type) for one in clock.accounts]
     currencies = {*balances, *books, *(item.currency for item in clock.pending_transactions)}
-    return [statement(currency, balances.get(currency, Decimal(0))) for currency in sorted(currencies)]
+    return [register(currency, balances.get(currency, Decimal(0))) for currency in sorted(currencies)]
 
 
 def _entries(clock: Snapshot, clean: Callable[[str], str], *, pending: bool) -> Iterator[Entry]:

@@ -16,9 +16,9 @@ from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import ClientCommand, time_option
 from tickover.cli.select_clock import resolve_clock_id
 from tickover.cli.session import Session
+from tickover.scenarios.bank_files.bank_file_reader import COLUMNS, MAX_BANK_FILE_BYTES, BankFileError, read_bank_file
+from tickover.scenarios.bank_files.history import History, history_of_clock, join_accounts
 from tickover.scenarios.from_payments import write_scenario
-from tickover.scenarios.statements.history import History, history_of_clock, join_accounts
-from tickover.scenarios.statements.read import COLUMNS, MAX_STATEMENT_BYTES, StatementError, read_statement
 
 _PREVIEWED: Final = 10
 _CLOCK_HINT: Final = "For a clock, use its whole ID, which starts with clock_: tickover clock list --json"
@@ -113,7 +113,7 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     """
     if (source is None) == (not accounts):
         raise click.UsageError("Use either FILE, CLOCK or --account.")
-    read = partial(read_statement, columns=columns or {}, currency=currency, is_day_first=is_day_first)
+    read = partial(read_bank_file, columns=columns or {}, currency=currency, is_day_first=is_day_first)
     where = "on this machine. Nothing was sent."
     if source is None:
         history = _load_accounts(accounts, read)
@@ -154,10 +154,10 @@ def _load_file(path: Path, read: _ReadFile, missing_hint: str = "") -> History:
         if not path.is_file():
             raise CliError(Exit.WRONG_COMMAND, f"No file is named '{path}'.", missing_hint)
         with path.open("rb") as file:
-            return read(file.read(MAX_STATEMENT_BYTES + 1), path.name)
+            return read(file.read(MAX_BANK_FILE_BYTES + 1), path.name)
     except OSError as error:
         raise CliError(Exit.WRONG_COMMAND, f"Can't read {path.name}: {error.strerror}.") from None
-    except StatementError as error:
+    except BankFileError as error:
         advice = f"; {_OPTIONS[error.missing]}" if error.missing else ""
         raise CliError(Exit.WRONG_COMMAND, f"{error}{advice}.") from None
 

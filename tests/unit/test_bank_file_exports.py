@@ -1,4 +1,4 @@
-"""Statements of random clocks: other programs read every format, and agree on IDs, amounts and balances.
+"""Exports of random clocks: other programs read every format, and agree on IDs, amounts and balances.
 
 The tests import these programs, because every worker imports this module, and the imports take a second.
 """
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from tests.support.random_statements import START, random_opening, random_snapshot, snapshot_with_accounts
+from tests.support.random_snapshots import START, random_opening, random_snapshot, snapshot_with_accounts
 from tickover.api.clocks import Snapshot
-from tickover.scenarios.statements import FORMATS, Statement, build_statements, export
-from tickover.scenarios.statements.read import read_statement
-from tickover.scenarios.statements.statement import Entry
+from tickover.scenarios.bank_files import FORMATS, AccountRegister, build_registers, export
+from tickover.scenarios.bank_files.account_register import Entry
+from tickover.scenarios.bank_files.bank_file_reader import read_bank_file
 
 
 class Exported(NamedTuple):
@@ -29,12 +29,12 @@ class Exported(NamedTuple):
     pending: bool
 
     @property
-    def statements(self) -> list[Statement]:
-        return build_statements(self.clock, self.opening, pending=self.pending)
+    def registers(self) -> list[AccountRegister]:
+        return build_registers(self.clock, self.opening, pending=self.pending)
 
     @property
     def entries(self) -> list[Entry]:
-        return [entry for statement in self.statements for entry in statement.entries]
+        return [entry for register in self.registers for entry in register.entries]
 
     def text(self, format: str) -> str:
         return export(self.clock, format, opening=self.opening, pending=self.pending)
@@ -53,21 +53,21 @@ def exported(request: pytest.FixtureRequest) -> Exported:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_statements_have_every_transaction_and_the_balances(seed: int) -> None:
+def test_registers_have_every_transaction_and_the_balances(seed: int) -> None:
     exported = clock, opening, pending = random_clock(seed)
     items = [*clock.transactions, *(clock.pending_transactions if pending else [])]
     assert sorted(entry.id for entry in exported.entries) == sorted(item.id for item in items)
-    for statement in exported.statements:
+    for register in exported.registers:
         amounts = [
             item.amount if item.type == "INCOME" else -item.amount
             for item in items
-            if item.currency == statement.currency
+            if item.currency == register.currency
         ]
-        assert statement.opening == opening.get(statement.currency, 0)
-        assert statement.closing == sum(amounts, start=statement.opening)
-        assert [entry.amount for entry in statement.entries] == amounts
-        assert [entry.pending for entry in statement.entries] == [
-            entry.at > clock.frozen_time for entry in statement.entries
+        assert register.opening == opening.get(register.currency, 0)
+        assert register.closing == sum(amounts, start=register.opening)
+        assert [entry.amount for entry in register.entries] == amounts
+        assert [entry.pending for entry in register.entries] == [
+            entry.at > clock.frozen_time for entry in register.entries
         ]
 
 
@@ -76,11 +76,11 @@ def test_csv_has_every_transaction_and_the_balances(seed: int) -> None:
     exported = random_clock(seed)
     rows = list(csv.DictReader(io.StringIO(exported.text("csv"))))
     assert [row["id"] for row in rows if row["type"] == "transaction"] == [entry.id for entry in exported.entries]
-    for statement in exported.statements:
-        mine = [row for row in rows if row["currency"] == statement.currency]
+    for register in exported.registers:
+        mine = [row for row in rows if row["currency"] == register.currency]
         assert (mine[0]["type"], mine[-1]["type"]) == ("opening", "closing")
-        assert Decimal(mine[0]["balance"]) == statement.opening
-        assert Decimal(mine[-1]["balance"]) == Decimal(mine[-2]["balance"]) == statement.closing
+        assert Decimal(mine[0]["balance"]) == register.opening
+        assert Decimal(mine[-1]["balance"]) == Decimal(mine[-2]["balance"]) == register.closing
 
 
 def test_beancount_accepts_the_file(exported: Exported) -> None:
@@ -90,7 +90,7 @@ def test_beancount_accepts_the_file(exported: Exported) -> None:
     entries, errors, _ = loader.load_string(exported.text("beancount"))
     assert errors == []
     checked: list[Any] = [entry for entry in entries if isinstance(entry, Balance)]
-    closing = [(one.currency, one.closing) for one in exported.statements]
+    closing = [(one.currency, one.closing) for one in exported.registers]
     assert sorted((one.amount.currency, one.amount.number) for one in checked) == sorted(closing)
     read: list[Any] = [entry for entry in entries if "id" in entry.meta]
     found = {
@@ -110,19 +110,19 @@ def test_ofxtools_reads_the_ofx_file(exported: Exported) -> None:
     assert len({one.bankacctfrom.acctid for one in found}) == len(found)
     if exported.clock.accounts:
         assert [one.bankacctfrom.accttype for one in found] == ["CHECKING", "CREDITLINE", "CHECKING"]
-    for read, statement in zip(found, exported.statements, strict=True):
-        assert (read.curdef, read.ledgerbal.balamt) == (statement.currency, statement.closing)
-        assert read.ballist[0].value == statement.opening
-        assert [item.fitid for item in read.transactions] == [entry.id for entry in statement.entries]
-        assert [item.trnamt for item in read.transactions] == [entry.amount for entry in statement.entries]
-        assert [item.dtposted for item in read.transactions] == [entry.at for entry in statement.entries]
+    for read, register in zip(found, exported.registers, strict=True):
+        assert (read.curdef, read.ledgerbal.balamt) == (register.currency, register.closing)
+        assert read.ballist[0].value == register.opening
+        assert [item.fitid for item in read.transactions] == [entry.id for entry in register.entries]
+        assert [item.trnamt for item in read.transactions] == [entry.amount for entry in register.entries]
+        assert [item.dtposted for item in read.transactions] == [entry.at for entry in register.entries]
         assert [item.name for item in read.transactions] == [
-            (entry.name or "-")[:32].strip() for entry in statement.entries
+            (entry.name or "-")[:32].strip() for entry in register.entries
         ]
         assert [item.memo for item in read.transactions] == [
-            (entry.name if len(entry.name) > 32 else entry.category) or None for entry in statement.entries
+            (entry.name if len(entry.name) > 32 else entry.category) or None for entry in register.entries
         ]
-        assert (read.ballist[0].dtasof, read.ledgerbal.dtasof) == (statement.start, statement.end)
+        assert (read.ballist[0].dtasof, read.ledgerbal.dtasof) == (register.start, register.end)
 
 
 def test_camt053_has_the_elements_of_the_schema(exported: Exported) -> None:
@@ -132,27 +132,27 @@ def test_camt053_has_the_elements_of_the_schema(exported: Exported) -> None:
 
     parser = XmlParser(config=ParserConfig(fail_on_unknown_properties=True, fail_on_converter_warnings=True))
     document: Any = parser.from_string(exported.text("camt053"), Document)
-    assert len({read.id for read in document.bk_to_cstmr_stmt.stmt}) == len(exported.statements)
-    for read, statement in zip(document.bk_to_cstmr_stmt.stmt, exported.statements, strict=True):
+    assert len({read.id for read in document.bk_to_cstmr_stmt.stmt}) == len(exported.registers)
+    for read, register in zip(document.bk_to_cstmr_stmt.stmt, exported.registers, strict=True):
         balances = {one.tp.cd_or_prtry.cd.value: signed(one) for one in read.bal}
-        booked = sum((entry.amount for entry in statement.entries if not entry.pending), start=statement.opening)
-        assert balances == {"OPBD": statement.opening, "CLBD": booked}
+        booked = sum((entry.amount for entry in register.entries if not entry.pending), start=register.opening)
+        assert balances == {"OPBD": register.opening, "CLBD": booked}
         days = {one.tp.cd_or_prtry.cd.value: one.dt.dt.to_date() for one in read.bal}
-        assert days == {"OPBD": statement.start.date(), "CLBD": exported.clock.frozen_time.date()}
+        assert days == {"OPBD": register.start.date(), "CLBD": exported.clock.frozen_time.date()}
         assert [entry.ntry_dtls[0].tx_dtls[0].rmt_inf.ustrd for entry in read.ntry] == [
-            [entry.name or "-"] for entry in statement.entries
+            [entry.name or "-"] for entry in register.entries
         ]
         assert [(entry.sts.value, entry.bk_tx_cd.prtry.cd) for entry in read.ntry] == [
-            ("PDNG" if entry.pending else "BOOK", (entry.category or "Other")[:35]) for entry in statement.entries
+            ("PDNG" if entry.pending else "BOOK", (entry.category or "Other")[:35]) for entry in register.entries
         ]
         assert [entry.bookg_dt.dt_tm.to_datetime() for entry in read.ntry] == [
-            entry.at.replace(microsecond=0) for entry in statement.entries
+            entry.at.replace(microsecond=0) for entry in register.entries
         ]
-        assert [signed(entry) for entry in read.ntry] == [entry.amount for entry in statement.entries]
+        assert [signed(entry) for entry in read.ntry] == [entry.amount for entry in register.entries]
         assert [entry.ntry_ref for entry in read.ntry] == [
-            entry.id.partition("_")[2][-35:] for entry in statement.entries
+            entry.id.partition("_")[2][-35:] for entry in register.entries
         ]
-        assert read.acct.ccy == statement.currency
+        assert read.acct.ccy == register.currency
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ def test_formula_is_escaped_in_csv_and_read_back(start: str, separator: str, fie
     exported = export(clock, "csv")
     for cell in re.split(r"[;,]", exported):
         assert not re.match(rf"[\s\"]*[{start}]cmd", cell)
-    [payment] = read_statement(exported.encode(), "a.csv").payments
+    [payment] = read_bank_file(exported.encode(), "a.csv").payments
     assert getattr(payment, field) == text
 
 
@@ -224,12 +224,12 @@ def test_a_clock_without_transactions(format: str) -> None:
 def test_json_has_names_as_they_are() -> None:
     item = replace(random_snapshot(Random(1)).transactions[0], name="  two  blanks\t", category=" x\u2028y ")
     clock = replace(random_snapshot(Random(1)), transactions=[item], pending_transactions=[])
-    [statement] = json.loads(export(clock, "json"))["statements"]
-    assert [(entry["name"], entry["category"]) for entry in statement["entries"]] == [(item.name, item.category)]
+    [register] = json.loads(export(clock, "json"))["statements"]
+    assert [(entry["name"], entry["category"]) for entry in register["entries"]] == [(item.name, item.category)]
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_currency_whose_transactions_are_all_scheduled_has_a_statement(format: str) -> None:
+def test_currency_whose_transactions_are_all_scheduled_is_in_the_file(format: str) -> None:
     clock = random_snapshot(Random(1))
     scheduled = replace(clock.transactions[0], currency="GBP", at=clock.frozen_time + timedelta(days=1))
     assert "GBP" in export(replace(clock, transactions=[], pending_transactions=[scheduled]), format)
@@ -246,8 +246,8 @@ def test_hledger_rounds_no_account_of_a_currency() -> None:
         assert "commodity EUR 1000.00000\n" in export(replace(clock, accounts=ordered), "hledger")
 
 
-def test_each_account_has_a_statement_with_both_ends_of_transfers() -> None:
-    found = {one.account: one for one in build_statements(snapshot_with_accounts(), {}, pending=False)}
+def test_each_account_has_a_register_with_both_ends_of_transfers() -> None:
+    found = {one.account: one for one in build_registers(snapshot_with_accounts(), {}, pending=False)}
     balances: dict[str, Any] = {key: (one.opening, one.closing) for key, one in found.items()}
     assert balances == {"main": (100, 40), "card": (-20, Decimal("-44.2")), "usd": (0, 11)}
     assert [(entry.id, entry.amount) for entry in found["card"].entries] == [

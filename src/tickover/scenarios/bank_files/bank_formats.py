@@ -1,4 +1,4 @@
-"""Statements in the formats of banks: OFX 2.1.1 and ISO 20022 camt.053.001.02."""
+"""Account registers in the formats of banks: OFX 2.1.1 and ISO 20022 camt.053.001.02."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,7 +6,7 @@ from decimal import Decimal
 from html import escape
 from typing import Any, Final
 
-from tickover.scenarios.statements.statement import Entry, Statement, plain_number
+from tickover.scenarios.bank_files.account_register import AccountRegister, Entry, plain_number
 
 _OFX_HEADER: Final = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -15,7 +15,7 @@ _OFX_HEADER: Final = (
 _OFX_ACCOUNT_TYPES: Final = {"SAVINGS": "SAVINGS", "CREDIT_CARD": "CREDITLINE", "LOAN": "CREDITLINE"}
 """All other accounts are CHECKING."""
 OFX_OPENING: Final = "The balance before the first transaction"
-"""Describes the balance that a statement begins with. OFX itself has only closing balances."""
+"""Describes the balance that a register begins with. OFX itself has only closing balances."""
 _OFX_STATUS: Final = {"CODE": "0", "SEVERITY": "INFO"}
 _CAMT_DOCUMENT: Final = 'Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"'
 _MAX_CAMT_DECIMALS: Final = 5
@@ -31,44 +31,44 @@ def _xml(name: str, content: Any) -> str:
     return f"<{name}>{inner}</{name.partition(' ')[0]}>"
 
 
-def write_ofx(statements: Sequence[Statement]) -> str:
-    """Return an OFX file with the statements."""
-    _require_any(statements)
-    sign_on = {"STATUS": _OFX_STATUS, "DTSERVER": _ofx_time(statements[0].end), "LANGUAGE": "ENG"}
+def write_ofx(registers: Sequence[AccountRegister]) -> str:
+    """Return an OFX file with the registers."""
+    _require_any(registers)
+    sign_on = {"STATUS": _OFX_STATUS, "DTSERVER": _ofx_time(registers[0].end), "LANGUAGE": "ENG"}
     responses = [
-        {"TRNUID": str(number), "STATUS": _OFX_STATUS, "STMTRS": _ofx_statement(statement, number)}
-        for number, statement in enumerate(statements, 1)
+        {"TRNUID": str(number), "STATUS": _OFX_STATUS, "STMTRS": _ofx_register(register, number)}
+        for number, register in enumerate(registers, 1)
     ]
     document = {"SIGNONMSGSRSV1": {"SONRS": sign_on}, "BANKMSGSRSV1": {"STMTTRNRS": responses}}
     return f"{_OFX_HEADER}{_xml('OFX', document)}\n"
 
 
-def _require_any(statements: Sequence[Statement]) -> None:
-    if not statements:
+def _require_any(registers: Sequence[AccountRegister]) -> None:
+    if not registers:
         raise ValueError("the clock has no transactions, and this format needs one; use csv")
 
 
-def _ofx_statement(statement: Statement, number: int) -> dict[str, Any]:
-    start, end = _ofx_time(statement.start), _ofx_time(statement.end)
+def _ofx_register(register: AccountRegister, number: int) -> dict[str, Any]:
+    start, end = _ofx_time(register.start), _ofx_time(register.end)
     return {
-        "CURDEF": statement.currency,
+        "CURDEF": register.currency,
         "BANKACCTFROM": {
             "BANKID": "TICKOVER",
-            "ACCTID": _account_id(statement, number, 22),
-            "ACCTTYPE": _OFX_ACCOUNT_TYPES.get(statement.account_type, "CHECKING"),
+            "ACCTID": _account_id(register, number, 22),
+            "ACCTTYPE": _OFX_ACCOUNT_TYPES.get(register.account_type, "CHECKING"),
         },
         "BANKTRANLIST": {
             "DTSTART": start,
             "DTEND": end,
-            "STMTTRN": [_ofx_entry(entry) for entry in statement.entries],
+            "STMTTRN": [_ofx_entry(entry) for entry in register.entries],
         },
-        "LEDGERBAL": {"BALAMT": plain_number(statement.closing, statement.currency), "DTASOF": end},
+        "LEDGERBAL": {"BALAMT": plain_number(register.closing, register.currency), "DTASOF": end},
         "BALLIST": {
             "BAL": {
                 "NAME": "Opening balance",
                 "DESC": OFX_OPENING,
                 "BALTYPE": "DOLLAR",
-                "VALUE": plain_number(statement.opening, statement.currency),
+                "VALUE": plain_number(register.opening, register.currency),
                 "DTASOF": start,
             }
         },
@@ -92,36 +92,36 @@ def _ofx_time(at: datetime) -> str:
     return f"{at:%Y%m%d%H%M%S}.{at.microsecond // 1000:03}[0:GMT]"
 
 
-def write_camt053(statements: Sequence[Statement]) -> str:
-    """Return a camt.053 document with the statements. Raise ValueError for too many decimals."""
-    _require_any(statements)
-    created = _camt_time(statements[0].end)
+def write_camt053(registers: Sequence[AccountRegister]) -> str:
+    """Return a camt.053 document with the registers. Raise ValueError for too many decimals."""
+    _require_any(registers)
+    created = _camt_time(registers[0].end)
     message = {
-        "GrpHdr": {"MsgId": _short_id(statements[0].clock_id), "CreDtTm": created},
-        "Stmt": [_camt_statement(one, number, created) for number, one in enumerate(statements, 1)],
+        "GrpHdr": {"MsgId": _short_id(registers[0].clock_id), "CreDtTm": created},
+        "Stmt": [_camt_register(one, number, created) for number, one in enumerate(registers, 1)],
     }
     document = _xml(_CAMT_DOCUMENT, {"BkToCstmrStmt": message})
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{document}\n'
 
 
-def _camt_statement(statement: Statement, number: int, created: str) -> dict[str, Any]:
-    id = _account_id(statement, number, 34)
+def _camt_register(register: AccountRegister, number: int, created: str) -> dict[str, Any]:
+    id = _account_id(register, number, 34)
     return {
         "Id": id,
         "CreDtTm": created,
-        "FrToDt": {"FrDtTm": _camt_time(statement.start), "ToDtTm": _camt_time(statement.end)},
-        "Acct": {"Id": {"Othr": {"Id": id}}, "Ccy": statement.currency},
+        "FrToDt": {"FrDtTm": _camt_time(register.start), "ToDtTm": _camt_time(register.end)},
+        "Acct": {"Id": {"Othr": {"Id": id}}, "Ccy": register.currency},
         "Bal": [
-            _camt_balance(statement, "OPBD", statement.opening, statement.start),
-            _camt_balance(statement, "CLBD", statement.booked, statement.frozen_time),
+            _camt_balance(register, "OPBD", register.opening, register.start),
+            _camt_balance(register, "CLBD", register.booked, register.frozen_time),
         ],
-        "Ntry": [_camt_entry(entry) for entry in statement.entries],
+        "Ntry": [_camt_entry(entry) for entry in register.entries],
     }
 
 
-def _camt_balance(statement: Statement, code: str, amount: Decimal, at: datetime) -> dict[str, Any]:
+def _camt_balance(register: AccountRegister, code: str, amount: Decimal, at: datetime) -> dict[str, Any]:
     kind = {"CdOrPrtry": {"Cd": code}}
-    return {"Tp": kind, **_camt_amount(amount, statement.currency), "Dt": {"Dt": f"{at:%Y-%m-%d}"}}
+    return {"Tp": kind, **_camt_amount(amount, register.currency), "Dt": {"Dt": f"{at:%Y-%m-%d}"}}
 
 
 def _camt_entry(entry: Entry) -> dict[str, Any]:
@@ -150,10 +150,10 @@ def _camt_time(at: datetime) -> str:
     return f"{at:%Y-%m-%dT%H:%M:%S}+00:00"
 
 
-def _account_id(statement: Statement, number: int, max_length: int) -> str:
-    """Return the number of an account: the end of the clock's ID, and the currency or the number of the statement."""
-    suffix = f"{number:03}" if statement.account else statement.currency
-    return f"{_short_id(statement.clock_id)[-(max_length - 4) :]}-{suffix}"
+def _account_id(register: AccountRegister, number: int, max_length: int) -> str:
+    """Return the number of an account: the end of the clock's ID, and the currency or the number of the register."""
+    suffix = f"{number:03}" if register.account else register.currency
+    return f"{_short_id(register.clock_id)[-(max_length - 4) :]}-{suffix}"
 
 
 def _short_id(id: str) -> str:
