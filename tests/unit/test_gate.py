@@ -53,7 +53,7 @@ class Calls:
     ) -> "asyncio.Task[Any]":
         call = Call(name, user, has_left=has_left)
         call.writes = writes
-        task = asyncio.create_task(self.gate.run(call, partial(work or self.hold, name)))
+        task = asyncio.create_task(self.gate.measured(self.gate.run(call, partial(work or self.hold, name))))
         self.tasks.append(task)
         return task
 
@@ -297,3 +297,21 @@ async def test_every_call_is_observed() -> None:
         ("is rejected", Reason.CLOCK_NOT_FOUND),
         ("works", None),
     ]
+
+
+async def test_time_of_refused_calls_is_charged() -> None:
+    calls = Calls(max_in_flight=1)
+    calls.start("busy", "first")
+    await settle()
+
+    async def flood() -> None:
+        for _ in range(10):
+            # Reading a request takes time, also of one that is refused.
+            result = await calls.gate.run(Call("refused", "busy"), partial(calls.hold, "refused"))
+            assert isinstance(result, Rejection)
+            calls.now += LONG
+
+    calls.tasks.append(asyncio.create_task(calls.gate.measured(flood())))
+    await settle()
+    assert calls.gate._accounts["busy"].used >= 9 * LONG
+    await calls.finish()

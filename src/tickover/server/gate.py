@@ -9,7 +9,6 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from functools import partial
 from math import inf
 from time import monotonic
 from typing import Any, Final, TypeVar
@@ -59,6 +58,17 @@ class _Account:
         self.rests_until = -inf
 
 
+_NOBODY: Final = _Account("")
+
+
+class _Meter:
+    """What a request charges to, and since when."""
+
+    def __init__(self) -> None:
+        self.account = _NOBODY
+        self.since = self.step_began = inf
+
+
 class Call:
     """A call in progress. `name` is never text of the client."""
 
@@ -71,7 +81,6 @@ class Call:
         self.has_left = has_left
         """Whether the client is gone. Then a call that has to wait ends, unless it writes."""
         self.writes = False
-        self.step_began = 0.0
         self.account = _NOBODY
         self.waits_for: asyncio.Future[None] | None = None
         self.is_running = False
@@ -145,6 +154,8 @@ class Gate:
         self._last_user: User | None = None
         self._others_until = -inf
         self._slice_used = 0.0
+        self.meter = self.no_meter = _Meter()
+        """Of the request that runs."""
         self._is_scheduled = False
         self._waiting: set[_Account] = set()
         self._resuming: dict[asyncio.Future[None], _Account] = {}
@@ -172,15 +183,17 @@ class Gate:
 
     async def run(self, call: Call, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T | Rejection:
         """Run a call at its turn. Return its result, or the rejection that ended it. A bug is logged."""
-        began, rejection = self.now(), None
+        began, rejection = self.lap(), None
         entered = _current.set((self, call))
         try:
             if began >= self._last_call_at:
                 raise unavailable("The server is shutting down.")
+            if self._waiting:
+                _check_client(call)
             self._take_place(call, began)
             try:
                 await self._begin(call, began)
-                return await _Measured(self, call, work())
+                return await work()
             finally:
                 self._leave(call)
         except Rejection as error:
@@ -223,7 +236,7 @@ class Gate:
 
     def _take_place(self, call: Call, now: float) -> None:
         """Count the call. If there are too many, turn away one of the user who has the most."""
-        mine = self._account(call.user)
+        self.meter.account = mine = self._account(call.user)
         if self.in_flight >= self._max:
             self._refused_at = now
             self._on_refusal()
@@ -267,7 +280,7 @@ class Gate:
     def move(self, call: Call, user: User) -> None:
         """Count the call for another user, once the caller is known."""
         old, call.user = call.account, user
-        call.account = new = self._account(user)
+        self.meter.account = call.account = new = self._account(user)
         if new is not old:
             del old.calls[call]
             new.calls[call] = None
@@ -303,7 +316,7 @@ class Gate:
     async def pause(self, call: Call) -> None:
         """Let others run, if this call has run for a while. Beside calls of others, rest as long as it ran."""
         now = self.now()
-        ran = now - call.step_began
+        ran = now - self.meter.step_began
         if ran < _STEP_SECONDS:
             return
         account = call.account
@@ -320,14 +333,24 @@ class Gate:
         limit = _RUNNING_BESIDE_OTHERS if now < self._others_until else self._max // 4
         return account.running < max(limit, 1)
 
-    def step_ended(self, account: _Account, began: float) -> None:
-        now = self.now()
-        account.used += now - began
-        self._slice_used += now - began
+    async def measured(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Charge the time of a request to the user of its call."""
+        return await _Measured(self, work)
+
+    def lap(self) -> float:
+        """Charge the time of the step so far, and return the time."""
+        now, meter = self.now(), self.meter
+        if meter is self.no_meter:
+            return now
+        seconds = now - meter.since
+        meter.since = now
+        meter.account.used += seconds
+        self._slice_used += seconds
         if not self._is_scheduled:
             self._schedule()
         if now - self._decayed_at > _HALF_LIFE_SECONDS:
             self._decay(now)
+        return now
 
     def _decay(self, now: float) -> None:
         factor = 0.5 ** ((now - self._decayed_at) / _HALF_LIFE_SECONDS)
@@ -390,28 +413,29 @@ class Gate:
 class _Measured(Awaitable[_T]):
     """Runs a coroutine step by step, and charges the time of each step."""
 
-    def __init__(self, gate: Gate, call: Call, work: Coroutine[Any, Any, _T]) -> None:
+    def __init__(self, gate: Gate, work: Coroutine[Any, Any, _T]) -> None:
         self._gate = gate
-        self._call = call
         self._work = work
 
     def __await__(self) -> Generator[Any, Any, _T]:
-        gate, call, work, now = self._gate, self._call, self._work, self._gate.now
-        resume: Callable[[], Any] = partial(work.send, None)
+        gate, work, meter = self._gate, self._work, _Meter()
+        error: BaseException | None = None
         while True:
-            call.step_began = began = now()
+            gate.meter = meter
+            meter.since = meter.step_began = gate.now()
             try:
-                awaited = resume()
+                awaited = work.send(None) if error is None else work.throw(error)
             except StopIteration as stop:
                 result: _T = stop.value
                 return result
             finally:
-                gate.step_ended(call.account, began)
+                gate.lap()
+                gate.meter = gate.no_meter
+            error = None
             try:
                 yield awaited
-                resume = partial(work.send, None)
-            except BaseException as error:
-                resume = partial(work.throw, error)
+            except BaseException as thrown:
+                error = thrown
 
 
 async def _wait(call: Call, turn: "asyncio.Future[None]") -> None:
@@ -420,6 +444,11 @@ async def _wait(call: Call, turn: "asyncio.Future[None]") -> None:
         await turn
     finally:
         call.waits_for = None
+    _check_client(call)
+
+
+def _check_client(call: Call) -> None:
+    """End a call that has to wait if its client is gone, unless it writes."""
     if not call.writes and call.has_left():
         raise unavailable("The client has left.")
 
@@ -472,5 +501,4 @@ def identify(user: User) -> None:
         gate.move(call, user)
 
 
-_NOBODY: Final = _Account("")
 _current: Final[ContextVar[tuple[Gate, Call] | None]] = ContextVar("current", default=None)

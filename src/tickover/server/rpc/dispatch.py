@@ -1,5 +1,6 @@
 """The JSON-RPC 2.0 dispatcher: request bytes to response bytes. Turns every exception of a call into a response."""
 
+import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
@@ -87,6 +88,8 @@ class Dispatcher:
             # One by one, so that two advances of the same clock run in the caller's order.
             for encoded in calls:
                 response.add((await self._run_batch_call(encoded, context, response)).body)
+                # Some calls fail without awaiting anything. Let other requests run anyway.
+                await asyncio.sleep(0)
                 if response.is_large and not is_held:
                     is_held = True
                     await held.enter_async_context(self._gate.large_batch(self._user(context)))

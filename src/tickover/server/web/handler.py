@@ -112,11 +112,11 @@ class Handler:
             request.began = asyncio.get_running_loop().time()
         request_id = next(self._request_ids)
         if request.path == "/rpc":
-            return self._handle_call(request, request_id)
+            return self._gate.measured(self._handle_call(request, request_id))
         if request.path == "/healthz":
             return self._finish(_health(request, 200, b"alive\n"), request, request_id)
         if self._bank.has(request.path):
-            return self._handle_bank(request, request_id)
+            return self._gate.measured(self._handle_bank(request, request_id))
         return self._handle_page(request, request_id)
 
     def route(self, path: str) -> str:
