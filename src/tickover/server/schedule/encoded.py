@@ -159,7 +159,7 @@ def _goal_json(schedule: Schedule, index: int, at: Instant, details: bool) -> Go
     goal, prefix = schedule.goals[index], schedule.contribution_prefix(index)
     contributions = contributions_json(prefix, goal.contributions.all)
     count = goal.contributions.count_until(at)
-    posted = contributions[:count]
+    posted, upcoming = (contributions[:count], contributions[count:]) if count else ([], contributions)
     progress = compute_progress(goal.target_amount, [goal.initial_amount, *[item.amount for item in posted]])
     return GoalJson(
         schedule.goal_id(index),
@@ -167,7 +167,7 @@ def _goal_json(schedule: Schedule, index: int, at: Instant, details: bool) -> Go
         goal.target_amount,
         *progress,
         posted,
-        contributions[count:],
+        upcoming,
         goal.initial_amount if details else None,
     )
 

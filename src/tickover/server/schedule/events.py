@@ -44,13 +44,20 @@ class EventKey(NamedTuple):
 
 
 class Event(NamedTuple):
-    key: EventKey
+    at: Instant
+    owner: int
     item: Item
     position: int
     """The position of the item among those of its owner. Transfers follow transactions."""
+    step: int
+
+    @property
+    def key(self) -> EventKey:
+        offset = _TRANSFERS_OFFSET if isinstance(self.item, StoredTransfer) else 0
+        return EventKey(self.at, self.owner, self.item.number + offset, self.step)
 
 
-_instant_of: Final = attrgetter("key.at")
+_instant_of: Final = attrgetter("at")
 _key_of: Final = attrgetter("key")
 
 
@@ -90,15 +97,14 @@ class Events:
         self._schedule = ledger.schedule
         events: list[Event] = []
         for position, item in enumerate(ledger.items):
-            number = item.number + (_TRANSFERS_OFFSET if isinstance(item, StoredTransfer) else 0)
-            events.append(Event(EventKey(item.at, _CLOCK, number, _POSTED), item, position))
+            events.append(Event(item.at, _CLOCK, item, position, _POSTED))
         for owner, goal in enumerate(self._schedule.goals, start=_CLOCK + 1):
             # A goal that starts at its target is not reached by a contribution.
             reached = bisect_left(goal.savings.sums, goal.savings.target)
             for position, paid in enumerate(goal.contributions.all):
-                events.append(Event(EventKey(paid.at, owner, paid.number, _POSTED), paid, position))
+                events.append(Event(paid.at, owner, paid, position, _POSTED))
                 if position + 1 == reached:
-                    events.append(Event(EventKey(paid.at, owner, paid.number, _REACHED), paid, position))
+                    events.append(Event(paid.at, owner, paid, position, _REACHED))
         # The sort is stable, so events of one instant stay in the order above.
         self._events = sorted(events, key=_instant_of)
 
@@ -116,7 +122,7 @@ class Events:
 
     def _describe(self, event: Event, query: EventQuery) -> dict[str, Any]:
         """Return the members of the event."""
-        at, item = event.key.at, event.item
+        at, item = event.at, event.item
         if isinstance(item, StoredTransaction):
             id, type, members = self._describe_transaction(item, event.position, query)
         elif isinstance(item, StoredTransfer):
@@ -140,9 +146,9 @@ class Events:
         return encoded.id, "transfer.posted", members
 
     def _describe_contribution(self, item: StoredContribution, event: Event) -> _Description:
-        schedule, goal = self._schedule, event.key.owner - 1
+        schedule, goal = self._schedule, event.owner - 1
         id = schedule.goal_id(goal)
-        if event.key.step == _REACHED:
+        if event.step == _REACHED:
             return id, "goal.reached", {"goalId": id}
         [encoded] = contributions_json(schedule.contribution_prefix(goal), [item])
         current = schedule.goals[goal].savings.progress(event.position + 1).current_amount

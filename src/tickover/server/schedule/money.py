@@ -45,8 +45,9 @@ class Savings(NamedTuple):
 
 def compute_progress(target: Amount, amounts: Sequence[Amount]) -> Progress:
     """Return the progress of a goal with an initial amount and contributions."""
-    (goal, *steps), unit = to_common_unit([target, *amounts])
-    return _progress(goal, sum(steps), unit)
+    counts, unit = to_common_unit([target, *amounts])
+    goal = counts[0]
+    return _progress(goal, sum(counts) - goal, unit)
 
 
 def _progress(target: int, current: int, unit: int) -> Progress:

@@ -94,16 +94,20 @@ class Schedule(Struct, frozen=True, array_like=True, dict=True):
 
     def locate(self, wanted: Set[str]) -> dict[str, Located]:
         """Return the items that have one of these IDs."""
-        return {id: located for id, located in self._locate_all() if id in wanted} if wanted else {}
+        lists = self._lists() if wanted else ()
+        return {
+            id: Located(items, item)
+            for prefix, items in lists
+            for item in items.all
+            if (id := f"{prefix}{item.number}") in wanted
+        }
 
-    def _locate_all(self) -> Iterator[tuple[str, Located]]:
-        for transfer in self.transfers.all:
-            yield self.transfer_id(transfer.number), Located(self.transfers, transfer)
-        for transaction in self.transactions.all:
-            yield self.transaction_id(transaction.number), Located(self.transactions, transaction)
+    def _lists(self) -> Iterator[tuple[str, ScheduledItems[Any]]]:
+        """Return all items, with what their IDs begin with."""
+        yield id_prefix("tfr", self.key), self.transfers
+        yield id_prefix("txn", self.key), self.transactions
         for index, goal in enumerate(self.goals):
-            for contribution in goal.contributions.all:
-                yield self.contribution_id(index, contribution.number), Located(goal.contributions, contribution)
+            yield self.contribution_prefix(index), goal.contributions
 
 
 _MAX_FORMER_CURRENCIES: Final = 200
