@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.world import World
 from tickover.api.limits import MAX_BANK_FILE_UPLOAD, MAX_SCENARIO_BYTES
-from tickover.scenarios import files
+from tickover.scenarios import toml_files
 
 METHOD = "createTestClockFromScenario"
 START = "2027-01-01T00:00:00Z"
@@ -52,7 +52,7 @@ async def test_clock_keeps_the_whole_scenario(world: World, token: str) -> None:
 
 
 async def test_included_scenario_has_its_title_or_another_name(world: World, token: str) -> None:
-    assert (await create(world, token, scenario="student"))["name"] == files.load("student").title
+    assert (await create(world, token, scenario="student"))["name"] == toml_files.load("student").title
     clock = await create(world, token, scenario="student", name="Mine", labels={"ci": "1"})
     assert (clock["name"], clock["labels"]) == ("Mine", {"ci": "1"})
 
@@ -102,7 +102,7 @@ async def test_clock_has_at_most_a_hundred_currencies(world: World, token: str) 
     ("params", "path", "rule"),
     [
         ({}, "scenario", "oneOf"),
-        ({"text": HOME, "scenario": files.names()[0]}, "scenario", "oneOf"),
+        ({"text": HOME, "scenario": toml_files.names()[0]}, "scenario", "oneOf"),
         ({"scenario": "unheard-of"}, "scenario", "existing"),
         ({"text": "é" * (MAX_SCENARIO_BYTES // 2) + "x"}, "text", "maxLength"),
         ({"text": HOME, "start": "2000-01-01T00:00:00Z"}, "start", "range"),

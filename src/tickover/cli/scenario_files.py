@@ -23,7 +23,7 @@ def scenario_source(name: str) -> dict[str, Any]:
     """Return an included scenario's name, or the text of a file, as parameters of createTestClockFromScenario."""
     if not name.endswith(".toml"):
         return {"scenario": name}
-    from tickover.scenarios.files import read_file
+    from tickover.scenarios.toml_files import read_file
 
     with _translate_errors():
         content = read_file(name)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final, Literal
 
-from tickover.scenarios.errors import Advice, quote
+from tickover.scenarios.scenario_errors import Advice, quote
 
 _COUNTRY: Final = re.compile(r"([A-Z]{2})(?:-([A-Z0-9]{1,4}))?")
 _SATURDAY: Final = 5

@@ -19,9 +19,9 @@ from tickover.scenarios import phrases
 from tickover.scenarios.adjustments import Weekend, to_working_day
 from tickover.scenarios.bank_files.account_register import plain_number
 from tickover.scenarios.bank_files.history import History, Payment
-from tickover.scenarios.files import MAX_DOTS_PER_LINE
 from tickover.scenarios.recurrences import Recurrence
 from tickover.scenarios.timings import DEFAULT_TIME, Window
+from tickover.scenarios.toml_files import MAX_DOTS_PER_LINE
 
 _MIN_PAYMENTS: Final = 3
 _DAY: Final = timedelta(days=1)

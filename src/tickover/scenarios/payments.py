@@ -16,8 +16,8 @@ from tickover.api.limits import SPAN_YEARS
 from tickover.scenarios import readers
 from tickover.scenarios.adjustments import Weekend, draw, to_working_day
 from tickover.scenarios.recurrences import Recurrence
-from tickover.scenarios.tables import ByType, InnerTable, Mapped, OneOrMore, TableValues
 from tickover.scenarios.timings import DEFAULT_TIME, LocalTime, Point, Window
+from tickover.scenarios.toml_tables import ByType, InnerTable, Mapped, OneOrMore, TableValues
 
 _CENT: Final = Decimal("0.01")
 _MAX_STEPS: Final = 10**12

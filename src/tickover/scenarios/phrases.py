@@ -4,8 +4,8 @@ import re
 from calendar import monthrange
 from typing import Final, NamedTuple
 
-from tickover.scenarios.errors import Advice, quote
 from tickover.scenarios.recurrences import EVERY_DAY, LAST, Days, MonthDay, Months, Recurrence, Weeks
+from tickover.scenarios.scenario_errors import Advice, quote
 
 EXPECTED: Final = (
     'must be a recurrence such as "day", "3 days", "weekday", "second Friday", "2 weeks on Friday", '

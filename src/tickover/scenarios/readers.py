@@ -15,8 +15,8 @@ from tickover.api.expectations import Period
 from tickover.api.suggestions import suggest
 from tickover.scenarios import phrases, rrules, timings
 from tickover.scenarios.adjustments import Weekend, country_holidays
-from tickover.scenarios.errors import Advice, quote
-from tickover.scenarios.tables import ByType, OneOrMore, Reader
+from tickover.scenarios.scenario_errors import Advice, quote
+from tickover.scenarios.toml_tables import ByType, OneOrMore, Reader
 
 _MAX_ABOUT: Final = 2_000
 _MAX_ZONE: Final = 100

@@ -7,8 +7,8 @@ from typing import Final
 
 from dateutil.rrule import rrulestr
 
-from tickover.scenarios.errors import Advice, quote
 from tickover.scenarios.recurrences import Recurrence
+from tickover.scenarios.scenario_errors import Advice, quote
 
 EXPECTED: Final = (
     'must be an iCalendar rule such as "FREQ=MONTHLY;BYDAY=-1FR", with a FREQ of DAILY, WEEKLY, MONTHLY or YEARLY, '

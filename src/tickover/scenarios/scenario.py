@@ -28,11 +28,11 @@ from tickover.api.limits import (
 )
 from tickover.api.plans import Plan
 from tickover.scenarios import readers
-from tickover.scenarios.errors import Mistakes, ScenarioError
-from tickover.scenarios.items import Account, Expect, Goal, Transaction, Transfer
+from tickover.scenarios.item_tables import Account, Expect, Goal, Transaction, Transfer
 from tickover.scenarios.payments import Defaults, Payments, PlannedEntry
-from tickover.scenarios.tables import Limit, Mapped, Table, Tables
+from tickover.scenarios.scenario_errors import Mistakes, ScenarioError
 from tickover.scenarios.timings import Window
+from tickover.scenarios.toml_tables import Limit, Mapped, Table, Tables
 
 _MAX_DATES: Final = 5_000
 _MAX_CONTRIBUTION_DATES: Final = 1_000

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from tickover.api import durations, timestamps
 from tickover.api.durations import Duration
-from tickover.scenarios.errors import quote
+from tickover.scenarios.scenario_errors import quote
 
 DEFAULT_TIME: Final = time(8)
 """The time of day of a date without one."""

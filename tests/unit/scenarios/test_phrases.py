@@ -2,9 +2,9 @@
 
 import pytest
 
-from tickover.scenarios.errors import Advice
 from tickover.scenarios.phrases import EXPECTED, parse
 from tickover.scenarios.recurrences import Days, MonthDay, Months, Recurrence, Weeks
+from tickover.scenarios.scenario_errors import Advice
 
 MONDAY, FRIDAY = frozenset({0}), frozenset({4})
 WEEKDAY = frozenset(range(5))

@@ -15,7 +15,7 @@ from tickover.api.suggestions import suggest
 from tickover.cli.mcp.tools import Tools, argument_error
 from tickover.cli.session import Session
 from tickover.scenarios import load, names
-from tickover.scenarios.files import included_text
+from tickover.scenarios.toml_files import included_text
 
 _GUIDE: Final = files("tickover.cli.mcp") / "guide.md"
 _READS: Final = ToolAnnotations(read_only_hint=True, open_world_hint=False)

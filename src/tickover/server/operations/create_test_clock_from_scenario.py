@@ -45,11 +45,11 @@ class FromScenarioEntry(Params, frozen=True):
     labels: Labels | UnsetType = UNSET
 
     def faults(self, now: Instant) -> Iterator[Fault]:
-        from tickover.scenarios import files
+        from tickover.scenarios import toml_files
 
         if (self.scenario is UNSET) == (self.text is UNSET):
             yield Fault("scenario", "oneOf", "must be there if text isn't, and only then")
-        elif isinstance(self.scenario, str) and self.scenario not in (names := files.names()):
+        elif isinstance(self.scenario, str) and self.scenario not in (names := toml_files.names()):
             hint = suggest(self.scenario, names, '"{}"')
             message = f"must be an included scenario ({', '.join(names)}){hint}"
             yield Fault("scenario", "existing", message)
@@ -84,10 +84,10 @@ async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Cal
     clock keeps the scenario's title as its name, its opening balances and its expectations. Each fault of an invalid
     scenario has its `line`.
     """
-    from tickover.scenarios import files
+    from tickover.scenarios import toml_files
 
     path = "text" if params.scenario is UNSET else "scenario"
-    text = files.included_text(params.scenario) if isinstance(params.scenario, str) else str(params.text)
+    text = toml_files.included_text(params.scenario) if isinstance(params.scenario, str) else str(params.text)
     month = first_of_month(caller.now)
     request = ExpandRequest(text, params.start or None, month, is_stored=True)
     given = json.decode(await expand(path, request, caller, services), type=_GrownClock)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from tickover.api.limits import MAX_SCENARIO_BYTES
-from tickover.scenarios.errors import error_at, quote
-from tickover.scenarios.parser import parse_scenario
 from tickover.scenarios.scenario import Scenario
+from tickover.scenarios.scenario_errors import error_at, quote
+from tickover.scenarios.scenario_parser import parse_scenario
 
 MAX_DOTS_PER_LINE: Final = 100
 """A dotted key takes time quadratic in the number of its parts."""

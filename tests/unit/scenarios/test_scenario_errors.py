@@ -9,8 +9,8 @@ import pytest
 from tests.unit.scenarios.strategies import rent, to_toml
 from tickover.api.limits import MAX_CLOCK_GOALS, MAX_GOAL_CONTRIBUTIONS
 from tickover.scenarios import ScenarioError, read
-from tickover.scenarios.errors import MAX_MISTAKES
 from tickover.scenarios.readers import POINT as POINT_READER
+from tickover.scenarios.scenario_errors import MAX_MISTAKES
 
 POINT = POINT_READER.expected
 NEW_YEAR = "2027-01-01T00:00:00Z"

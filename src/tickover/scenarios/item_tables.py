@@ -22,10 +22,10 @@ from tickover.api.fields import AccountType, TransactionType
 from tickover.api.limits import MAX_GOAL_CONTRIBUTIONS, MAX_NAME
 from tickover.api.plans import PlannedAccount, PlannedContribution, PlannedTransaction, PlannedTransfer
 from tickover.scenarios import readers
-from tickover.scenarios.errors import quote
 from tickover.scenarios.payments import Payments, PlannedEntry, nth
-from tickover.scenarios.tables import Limit, OneOrMore, Tables, TableValues
+from tickover.scenarios.scenario_errors import quote
 from tickover.scenarios.timings import DEFAULT_TIME, LocalTime, Point, Window
+from tickover.scenarios.toml_tables import Limit, OneOrMore, Tables, TableValues
 
 _OPPOSITES: Final[dict[TransactionType, TransactionType]] = {"INCOME": "EXPENSE", "EXPENSE": "INCOME"}
 

@@ -8,11 +8,11 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from tickover.api.suggestions import suggest
-from tickover.scenarios.errors import Mistakes, quote
-from tickover.scenarios.items import Account, Expect, Transaction, Transfer
+from tickover.scenarios.item_tables import Account, Expect, Transaction, Transfer
 from tickover.scenarios.scenario import Scenario
-from tickover.scenarios.tables import Source, Table, TableValues, read_table
+from tickover.scenarios.scenario_errors import Mistakes, quote
 from tickover.scenarios.timings import LocalTime
+from tickover.scenarios.toml_tables import Source, Table, TableValues, read_table
 
 
 def parse_scenario(values: Mapping[str, Any], name: str, text: str, title: str) -> Scenario:

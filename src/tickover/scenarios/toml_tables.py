@@ -9,8 +9,8 @@ from typing import Any, TypeVar, get_args
 from msgspec import Struct, structs
 
 from tickover.api.suggestions import suggest
-from tickover.scenarios.errors import Advice, Mistakes, ScenarioError, error_at, quote
 from tickover.scenarios.line_numbers import Path, find_line
+from tickover.scenarios.scenario_errors import Advice, Mistakes, ScenarioError, error_at, quote
 
 
 class Source(Struct, frozen=True):
