@@ -199,6 +199,16 @@ async def test_metrics_are_served_at_one_path(
     assert (body == b"") is (method == "HEAD")
 
 
+@pytest.mark.parametrize(("host", "status"), [("localhost", 200), ("[::1]:9100", 200), ("rebound.example", 400)])
+async def test_metrics_of_this_machine_need_its_name(
+    facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch, host: str, status: int
+) -> None:
+    monkeypatch.setattr(facts, "find_statistics", lambda: asyncio.sleep(0))
+    async with run_metrics_server([], facts) as port, Client.connect(port) as client:
+        await client.send(f"GET /metrics HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+        assert (await client.read_to_end()).startswith(b"HTTP/1.1 %d " % status)
+
+
 async def test_gauges_are_current_when_prometheus_asks(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "find_statistics", lambda: asyncio.sleep(0))
     monkeypatch.setattr(server, "_GAUGE_SECONDS", 3600)

@@ -17,6 +17,7 @@ from tickover.server.http1.pool import HttpLimits
 from tickover.server.http1.server import Server
 from tickover.server.logs import Log
 from tickover.server.metrics.numbers import Metric, SharedNumbers, render
+from tickover.server.networks import host_name, is_loopback
 from tickover.server.settings import SettingError
 from tickover.server.storage import schema_version
 from tickover.server.storage.admin.statistics import Statistics, data_folder, read_statistics
@@ -99,12 +100,17 @@ async def serve_metrics(
 ) -> AsyncIterator[None]:
     """Serve the metrics. `publish` writes the gauges of this process, once a second for the other workers."""
 
+    is_local = is_loopback(listener.getsockname()[0])
+
     async def respond() -> Response:
         await publish()
         metrics = [metric async for metric in facts.read()]
         return 200, [(b"content-type", _CONTENT_TYPE)], render([*metrics, *numbers.read()])
 
     def handle(request: Request) -> Response | Coroutine[Any, Any, Response]:
+        if is_local and not is_loopback(host_name(request.fields.get(b"host", b""))):
+            # Against DNS rebinding. Elsewhere, Prometheus may use any name.
+            return text_response(400, b"The metrics are for this machine. Use its loopback address as the Host.\n")
         if request.path != "/metrics":
             return text_response(404, b"Not found. The metrics are at GET /metrics.\n")
         return respond() if request.method in ("GET", "HEAD") else text_response(405, b"Use GET.\n")
