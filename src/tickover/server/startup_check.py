@@ -6,7 +6,8 @@ from typing import Final
 from aiosmtplib import SMTPAuthenticationError, SMTPException, SMTPResponseException
 
 from tickover.api.errors import Rejection
-from tickover.server.app import open_database, open_listeners, open_tracing
+from tickover.server.app import open_database, open_tracing
+from tickover.server.listeners import open_listeners
 from tickover.server.logs import Log
 from tickover.server.settings import SettingError, Settings
 from tickover.server.sign_in.mail import open_mailer

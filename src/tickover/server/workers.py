@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 
 from msgspec.structs import replace
 
-from tickover.server.app import Listeners, open_listeners, server_url
+from tickover.server.listeners import Listeners, open_listeners, server_url
 from tickover.server.logs import Log
 from tickover.server.metrics.numbers import Recorder, SharedNumbers
 from tickover.server.settings import SettingError, Settings
