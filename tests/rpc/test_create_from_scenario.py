@@ -143,8 +143,6 @@ async def test_bank_file_becomes_a_scenario_that_creates_a_clock(world: World, t
         ("not Base64!", "must be Base64"),
         (b"\0\1\2", "binary"),
         (b"Date,Amount,Name\n", "no payments"),
-        (b"Date,Amount,Name\n2027-01-03,1,Rent\n", "bank.csv, line 2: the currency is missing; pass currency"),
-        (b"Date,Amount,Name\n03/04/2027,1,Rent\n", "pass dayFirst"),
         (b"x" * MAX_BANK_FILE_UPLOAD, "bank.csv"),
         (b"x" * (MAX_BANK_FILE_UPLOAD + 1), "must have at most 524,288 bytes"),
         (b"x" * (MAX_BANK_FILE_UPLOAD + 3), "character"),
@@ -153,6 +151,21 @@ async def test_bank_file_becomes_a_scenario_that_creates_a_clock(world: World, t
 async def test_unreadable_file_is_explained(world: World, token: str, content: bytes | str, message: str) -> None:
     [found] = await reasons(world, token, content, fileName="bank.csv")
     assert message in found
+
+
+@pytest.mark.parametrize(
+    ("row", "parameter", "message"),
+    [
+        ("2027-01-03,1,Rent", "currency", "is required: bank.csv, line 2: the currency is missing"),
+        ("03/04/2027,1,Rent", "dayFirst", "is required: bank.csv: the dates are ambiguous, such as '03/04/2027'"),
+    ],
+)
+async def test_fault_names_the_parameter_that_a_file_needs(
+    world: World, token: str, row: str, parameter: str, message: str
+) -> None:
+    content = b64encode(f"Date,Amount,Name\n{row}\n".encode()).decode()
+    error = await world.error("scenarioFromStatement", {"content": content, "fileName": "bank.csv"}, token)
+    assert error["data"]["errors"] == [{"path": parameter, "rule": "required", "message": message}]
 
 
 async def test_too_long_scenario_is_rejected(world: World, token: str) -> None:

@@ -38,6 +38,8 @@ class IsolatedResult(Struct, frozen=True, omit_defaults=True):
     result: Raw | UnsetType = UNSET
     errors: Sequence[tuple[str, int | None]] = ()
     """Messages with their lines, if they have one."""
+    missing: str = ""
+    """The parameter that the call needs, if that is the error."""
     seconds: float = 0
     """CPU time."""
 
@@ -87,13 +89,10 @@ class ExportRequest(Struct, frozen=True, tag="export"):
         return IsolatedResult(Raw(json.encode(ExportedClock(name, file_format.media_type, text))))
 
 
-_PARAMETERS: Final = {
-    "columns": "rename them",
-    "name": "rename one",
-    "currency": "pass currency",
-    "order": "pass dayFirst",
-}
-"""What to do about what is missing in a file."""
+_ADVICE: Final = {"columns": "rename them", "name": "rename one"}
+"""What to do about columns that are missing in a file."""
+_PARAMETERS: Final = {"currency": "currency", "order": "dayFirst"}
+"""The parameters that tell what else is missing in a file."""
 
 
 class BankFileRequest(Struct, frozen=True, tag="bank_file"):
@@ -113,7 +112,9 @@ class BankFileRequest(Struct, frozen=True, tag="bank_file"):
                 self.content, self.file_name, currency=self.currency, is_day_first=self.is_day_first
             )
         except BankFileError as error:
-            advice = f"; {_PARAMETERS[error.missing]}" if error.missing else ""
+            if error.missing in _PARAMETERS:
+                return IsolatedResult(errors=[(f"is required: {error}", None)], missing=_PARAMETERS[error.missing])
+            advice = f"; {_ADVICE[error.missing]}" if error.missing else ""
             return IsolatedResult(errors=[(f"{error}{advice}", None)])
         text = from_payments.write_scenario(payments, title=Path(self.file_name).stem[:MAX_NAME] or "Statement")
         if len(text.encode()) > MAX_SCENARIO_BYTES:

@@ -25,17 +25,17 @@ export async function readBankFile(file, answers = {}) {
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     const [fault] = faultsIn(error);
-    const next = await askForMissing(fault?.message ?? "", answers);
+    const next = await askForMissing(fault, answers);
     if (next) return readBankFile(file, next);
     if (next === undefined) notify(fault ? `${fault.message}.` : errorDetails(error), { error: true });
     return null;
   }
 }
 
-/** Ask for the currency or the order of dates if a message says that it is missing. Return undefined if it doesn't. */
-async function askForMissing(message, answers) {
-  const isCurrency = message.endsWith("pass currency");
-  if (!isCurrency && !message.endsWith("pass dayFirst")) return undefined;
+/** Ask for the currency or the order of dates if it is missing. Return undefined if the fault is another one. */
+async function askForMissing(fault, answers) {
+  const isCurrency = fault?.path === "currency";
+  if (fault?.rule !== "required" || !(isCurrency || fault.path === "dayFirst")) return undefined;
   const control = isCurrency
     ? textInput("EUR", { maxlength: "3", autofocus: true })
     : select([["true", "3 April"], ["false", "4 March"]]); // biome-ignore format: one line

@@ -105,15 +105,17 @@ async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Cal
 
 
 async def expand(path: str, request: IsolatedRequest, caller: Caller, services: Services) -> bytes:
-    """Return the result of the isolated process. Raise a Rejection with the faults of the parameter at `path`."""
+    """Return the result of the isolated process.
+
+    Raise a Rejection with the faults of the parameter at `path`, or with the parameter that is missing.
+    """
     if await services.store.find_token(caller.token.digest, caller.now) is None:
         raise unauthenticated()
     async with services.isolated_process.turn():
         found = await services.isolated_process.run(request)
     if found.result is UNSET:
-        faults = [
-            Fault(path, "scenario", message.removesuffix("."), line=line or UNSET) for message, line in found.errors
-        ]
+        path, rule = (found.missing, "required") if found.missing else (path, "scenario")
+        faults = [Fault(path, rule, message.removesuffix("."), line=line or UNSET) for message, line in found.errors]
         raise invalid_params(faults)
     return bytes(found.result)
 
