@@ -1,7 +1,8 @@
 """Reads the books of an app: rows as dictionaries, CSV, or the cursor of a database."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from io import StringIO, TextIOBase
 from itertools import islice
@@ -26,33 +27,52 @@ Books = Iterable[Mapping[str, Any]] | DatabaseCursor | str | Path | TextIO
 
 _COLUMNS: Final = ("at", "date", "amount", "name", "id")
 _HINT: Final = "columns: at or date, amount, and optionally name and id"
+_MAX_LISTED: Final = 10
 
 
-def read_books(books: Books) -> list[dict[str, Any]]:
-    """Return the rows as the server takes them. Raise ValueError for an unknown column or an invalid value."""
+def _warn(message: str) -> None:
+    warnings.warn(message, stacklevel=2)
+
+
+def read_books(books: Books, warn: Callable[[str], object] = _warn) -> list[dict[str, Any]]:
+    """Return the rows as the server takes them. Raise ValueError for an invalid value.
+
+    An unknown column is an error in rows and cursors. In CSV, `warn` gets a message with all of them, and they are
+    ignored.
+    """
     if isinstance(books, Path):
         with books.open(encoding="utf-8-sig", newline="") as file:
-            return _read_csv(file)
+            return _read_csv(file, warn)
     if isinstance(books, str):
-        return _read_csv(StringIO(books, newline=""))
+        return _read_csv(StringIO(books, newline=""), warn)
     if isinstance(books, TextIOBase):
-        return _read_csv(books)
+        return _read_csv(books, warn)
     if hasattr(books, "description"):
         return _read_rows(_fetch(books))
     return _read_rows(books)
 
 
-def _read_csv(lines: Iterable[str]) -> list[dict[str, Any]]:
+def _read_csv(lines: Iterable[str], warn: Callable[[str], object]) -> list[dict[str, Any]]:
     # A row that is too long has a column without a name.
     reader = csv.DictReader(lines, restkey="", restval="")
     try:
-        reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
-        _check_columns(reader.fieldnames)
-        return _read_rows(reader)
+        reader.fieldnames = names = [name.strip() for name in reader.fieldnames or ()]
+        # A column without a name is more likely a mistake in the file.
+        unknown = {name for name in names if name and name not in _COLUMNS}
+        _check_columns([name for name in names if name not in unknown])
+        if unknown:
+            warn(_ignored(sorted(unknown, key=names.index)))
+        return _read_rows({name: cell for name, cell in row.items() if name not in unknown} for row in reader)
     except UnicodeDecodeError:
         raise ValueError("the CSV isn't in UTF-8") from None
     except csv.Error as error:
         raise ValueError(f"line {reader.reader.line_num}: {error}") from None
+
+
+def _ignored(unknown: Sequence[str]) -> str:
+    listed = ", ".join(repr(name[:40]) for name in unknown[:_MAX_LISTED])
+    more = f" and {len(unknown) - _MAX_LISTED} more" if len(unknown) > _MAX_LISTED else ""
+    return f"ignored the unknown columns {listed}{more}; {_HINT}"
 
 
 def _fetch(cursor: Any) -> Iterator[Mapping[str, Any]]:

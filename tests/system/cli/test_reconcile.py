@@ -36,6 +36,17 @@ def test_complete_books(shell: Shell, file: Path) -> None:
     assert shell("clock", "reconcile", str(file), "--at", "2027-01-03", "--json").json["ok"]
 
 
+@pytest.mark.usefixtures("clock")
+def test_unknown_columns_are_named_once(shell: Shell, file: Path) -> None:
+    header, *rows = BOOKS.splitlines()
+    file.write_text("\n".join([f"{header},nmae,cents", *(f"{row},x,1" for row in rows)]))
+    result = shell("clock", "reconcile", str(file), "--balance", "1650")
+    assert (result.code, result.out) == (0, "The books are complete. 2 rows compared.\n")
+    assert result.err == (
+        "Ignored the unknown columns 'nmae', 'cents'; columns: at or date, amount, and optionally name and id.\n"
+    )
+
+
 def test_first_difference_is_shown_in_the_timeline(shell: Shell, clock: str, file: Path) -> None:
     file.write_text(BOOKS.replace("01-03", "01-04"))
     result = shell("clock", "reconcile", str(file), "--balance", "1.5", "--clock", clock)
@@ -86,7 +97,7 @@ def test_accounts_are_named_if_none_is_selected(
 @pytest.mark.parametrize(
     ("text", "options", "code", "message"),
     [
-        ("date,amount,nmae\n", [], 2, "books.csv: Unknown column 'nmae'; did you mean name?"),
+        ("date,amuont\n", [], 2, "books.csv: No column for the amount; columns: at or date, amount"),
         ("date,amount\n2027-01-03,-1.150,00\n", [], 2, "books.csv: Row 1: a cell without a column"),
         ("date,amount\n2027-01-03,9e99\n", [], 4, "row 1: amount must be"),
         (BOOKS, ["--currency", "USD"], 4, "--currency must be"),

@@ -75,10 +75,10 @@ def test_books_can_be_a_cursor_or_its_rows(clock: Clock, database: sqlite3.Conne
 @pytest.mark.parametrize(
     ("books", "message"),
     [
-        ("books.csv", "unknown column 'books.csv'; columns: at or date, amount, and optionally name and id"),
+        ("books.csv", "no column for the amount; columns: at or date, amount, and optionally name and id"),
         ("", "no column for the amount"),
         ("amount\n1", "no column for the time"),
-        ("at,amount,nmae\n", "unknown column 'nmae'; did you mean name"),
+        ([{"at": "2027-01-03", "amount": 1, "nmae": "x"}], "row 1: unknown column 'nmae'; did you mean name"),
         ("at,amount\n2027-01-03 09:00:00,1", "row 1: '2027-01-03 09:00:00' must be an RFC 3339 timestamp"),
         ("at,amount\n2027-01-03,1\n2027-01-03", "row 2: invalid amount ''"),
         ("at,amount\n2027-01-03,1,50", "row 1: a cell without a column"),
@@ -105,6 +105,13 @@ def test_invalid_books_are_rejected(clock: Clock, books: Any, message: str) -> N
 def test_invalid_cursor_is_rejected(clock: Clock, database: sqlite3.Connection, query: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         clock.reconcile(database.execute(query))
+
+
+def test_unknown_columns_of_csv_are_ignored_with_a_warning(clock: Clock) -> None:
+    csv = "at,cents,amount,name\n2027-01-03,10,-0.1,Coffee\n2027-01-25,1,2800,Salary\n"
+    with pytest.warns(UserWarning, match="ignored the unknown columns 'cents'; columns: at or date") as warned:
+        assert clock.reconcile(csv, balance=Decimal("2799.90")).ok
+    assert len(warned) == 1
 
 
 def test_other_balance_is_a_difference(clock: Clock) -> None:

@@ -122,8 +122,8 @@ def disconnect(session: Session, connection: str, id: str | None) -> None:
 def reconcile(session: Session, /, file: TextIO, id: str | None, **options: Any) -> None:
     """Compare the transactions that an app recorded with those of a clock.
 
-    FILE is CSV with the columns at or date, amount, and optionally name and id. An amount is negative if money went
-    out. If something differs, the command shows where, and exits with 9.
+    FILE is CSV with the columns at or date, amount, and optionally name and id. Others are ignored. An amount is
+    negative if money went out. If something differs, the command shows where, and exits with 9.
 
     Examples:
 
@@ -136,7 +136,7 @@ def reconcile(session: Session, /, file: TextIO, id: str | None, **options: Any)
     from tickover.client.books import read_books
 
     try:
-        rows = read_books(file)
+        rows = read_books(file, lambda message: click.echo(f"{message[0].upper()}{message[1:]}.", err=True))
     except ValueError as error:
         raise CliError(Exit.WRONG_COMMAND, f"{file.name}: {formatting.sentence(error)}") from None
     session.inputs = _INPUTS | {f"observed.transactions[{index}]": f"row {index + 1}" for index in range(len(rows))}
