@@ -67,7 +67,7 @@ def test_full_disk_of_postgres_is_reported(tmp_path: Path, disk: Path, database_
         _fill(disk / "ballast")
         # Free pages of existing tables still accept rows.
         wait_until(lambda: "error" in program.call("createTestClock", {"name": "x" * 100}, token))
-        assert "DiskFullError" in program.output
+        assert "disk_full" in program.output
         with urlopen(f"http://127.0.0.1:{metrics_port}/metrics", timeout=60) as response:
             metrics = parse_metrics(response.read().decode())
         assert value(metrics, "database_failures_total", cause="disk_full") >= 1
