@@ -127,7 +127,7 @@ def test_pages_of_events_equal_the_model() -> None:
         seen: list[Any] = []
         while True:
             query = EventQuery(frozen_time, until, limit, after, cursor, ledger.opening_balances(model.opening))
-            page = msgspec.json.decode(Events(ledger).page(query))
+            page = msgspec.json.decode(b"".join(Events(ledger).page(query)))
             seen += page["events"]
             if "nextCursor" not in page:
                 break

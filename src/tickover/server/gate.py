@@ -6,7 +6,7 @@ in the last seconds goes first. What is charged is what was measured.
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from math import inf
@@ -22,6 +22,7 @@ _SLICE_SECONDS: Final = 0.004
 """Calls run this long in one iteration of the event loop. The others wait for their turn in the next one."""
 _STEP_SECONDS: Final = 0.002
 """A long call lets others run after this time."""
+_MAX_REST_SECONDS: Final = 0.05
 _HALF_LIFE_SECONDS: Final = 5.0
 """After this time, what a user has used counts half."""
 _SECONDS_PER_BYTE: Final = 5e-9
@@ -315,14 +316,10 @@ class Gate:
 
     async def pause(self, call: Call) -> None:
         """Let others run, if this call has run for a while. Beside calls of others, rest as long as it ran."""
-        now = self.now()
-        ran = now - self.meter.step_began
-        if ran < _STEP_SECONDS:
+        if self.now() - self.meter.step_began < _STEP_SECONDS:
             return
-        account = call.account
-        account.rests_until = now + ran if self.in_flight > len(account.calls) else -inf
         turn = asyncio.get_running_loop().create_future()
-        self._resuming[turn] = account
+        self._resuming[turn] = call.account
         self._schedule()
         try:
             await _wait(call, turn)
@@ -331,7 +328,7 @@ class Gate:
 
     def _may_run(self, account: _Account, now: float) -> bool:
         limit = _RUNNING_BESIDE_OTHERS if now < self._others_until else self._max // 4
-        return account.running < max(limit, 1)
+        return account.running < max(limit, 1) and self._rest(account, now) <= 0
 
     async def measured(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Charge the time of a request to the user of its call."""
@@ -351,6 +348,13 @@ class Gate:
         if now - self._decayed_at > _HALF_LIFE_SECONDS:
             self._decay(now)
         return now
+
+    def end_step(self) -> None:
+        """Charge the time of the step. After a long one, its user rests as long as it took."""
+        now, meter = self.lap(), self.meter
+        ran = now - meter.step_began
+        if ran >= _STEP_SECONDS:
+            meter.account.rests_until = now + min(ran, _MAX_REST_SECONDS)
 
     def _decay(self, now: float) -> None:
         factor = 0.5 ** ((now - self._decayed_at) / _HALF_LIFE_SECONDS)
@@ -373,12 +377,19 @@ class Gate:
         now = self.now()
         resumed = self._next_to_resume(now)
         begun = self._begin_turns(now, inf if resumed is None else self._resuming[resumed].used)
+        self._schedule_after_rest([*self._waiting, *self._resuming.values()], now)
         if resumed is None:
             return
         if begun:
             self._schedule()
         else:
             resumed.set_result(None)
+
+    def _schedule_after_rest(self, accounts: Iterable[_Account], now: float) -> None:
+        """Give turns again when the first of these users has rested."""
+        rests = [rest for rest in (self._rest(account, now) for account in accounts) if rest > 0]
+        if rests:
+            asyncio.get_running_loop().call_later(max(min(rests), 0.001), self._schedule)
 
     def _begin_turns(self, now: float, max_used: float) -> int:
         """Begin calls that wait, of users who have used at most `max_used`. Return their number."""
@@ -398,15 +409,11 @@ class Gate:
 
     def _next_to_resume(self, now: float) -> "asyncio.Future[None] | None":
         """Return the call to continue, of the user who has used the least, unless all of them rest."""
-        rests = {turn: self._rest(one, now) for turn, one in self._resuming.items() if not turn.done()}
-        ready = [turn for turn, rest in rests.items() if rest <= 0]
-        if ready:
-            return min(ready, key=lambda turn: self._resuming[turn].used)
-        if rests:
-            asyncio.get_running_loop().call_later(max(min(rests.values()), 0.001), self._schedule)
-        return None
+        ready = [turn for turn, one in self._resuming.items() if not turn.done() and self._rest(one, now) <= 0]
+        return min(ready, key=lambda turn: self._resuming[turn].used, default=None)
 
     def _rest(self, account: _Account, now: float) -> float:
+        """Return how long a user still rests, in seconds. Nobody rests alone."""
         return account.rests_until - now if self.in_flight > len(account.calls) else 0.0
 
 
@@ -429,7 +436,7 @@ class _Measured(Awaitable[_T]):
                 result: _T = stop.value
                 return result
             finally:
-                gate.lap()
+                gate.end_step()
                 gate.meter = gate.no_meter
             error = None
             try:

@@ -5,7 +5,7 @@ An event's ID is derived from the ID of its item, so it stays the same in every 
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -108,17 +108,19 @@ class Events:
         # The sort is stable, so events of one instant stay in the order above.
         self._events = sorted(events, key=_instant_of)
 
-    def page(self, query: EventQuery) -> bytes:
-        """Return a page of events and the cursor of the next page, as JSON."""
+    def page(self, query: EventQuery) -> Iterator[bytes]:
+        """Yield the events of a page as JSON, and then the cursor of the next page, if there is one."""
         first = 0 if query.after is None else bisect_right(self._events, query.after, key=_instant_of)
         if query.cursor is not None:
             first = max(first, bisect_right(self._events, query.cursor, key=_key_of))
         end = bisect_right(self._events, query.until, key=_instant_of)
         last = min(first + query.limit, end)
-        page: dict[str, Any] = {"events": [self._describe(event, query) for event in self._events[first:last]]}
-        if last < end:
-            page["nextCursor"] = write_cursor(self._events[last - 1].key)
-        return ENCODER.encode(page)
+        yield b'{"events":['
+        for position in range(first, last):
+            yield b"," if position > first else b""
+            yield ENCODER.encode(self._describe(self._events[position], query))
+        cursor = b',"nextCursor":"%b"' % write_cursor(self._events[last - 1].key).encode() if last < end else b""
+        yield b"]%b}" % cursor
 
     def _describe(self, event: Event, query: EventQuery) -> dict[str, Any]:
         """Return the members of the event."""
