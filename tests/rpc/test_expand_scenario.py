@@ -1,10 +1,8 @@
 """expandScenario: its result, its errors with lines, and what a hostile scenario can cost."""
 
 import asyncio
-import os
 import sys
 from pathlib import Path
-from signal import SIGKILL
 from typing import Any
 
 import pytest
@@ -131,10 +129,7 @@ async def test_slow_or_large_scenario_is_rejected_and_the_next_one_works(
 
 async def test_killed_process_is_replaced(world: World, token: str) -> None:
     await expand(world, RENT)
-    process = world.isolated_process._process
-    assert process is not None
-    os.kill(process.pid, SIGKILL)
-    await process.wait()
+    await world.isolated_process.kill()
     assert await expand(world, RENT)
 
 

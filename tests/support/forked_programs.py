@@ -70,7 +70,7 @@ class ForkedProcess:
         self.send_signal(signal.SIGKILL)
 
 
-def open_nothing() -> IO[bytes]:
+def open_dev_null() -> IO[bytes]:
     """Open an empty input."""
     return Path(os.devnull).open("rb")
 

@@ -17,7 +17,7 @@ from tempfile import TemporaryFile
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
-from tests.support.forked_programs import ForkedProcess, open_nothing
+from tests.support.forked_programs import ForkedProcess, open_dev_null
 from tests.support.world import HttpResponse
 
 _WAIT_SECONDS = 120.0  # a busy machine takes long to start a program
@@ -86,9 +86,9 @@ class Program:
         arguments = ("serve", *self._flags)
         # Python reads its own variables only when it starts.
         if self.is_forked and not any(name.startswith("PYTHON") for name in self.environment):
-            with open_nothing() as nothing, self._log.open("a") as log:
+            with open_dev_null() as dev_null, self._log.open("a") as log:
                 self._process = ForkedProcess(
-                    arguments, self.folder, environment, (nothing.fileno(), log.fileno(), log.fileno()),
+                    arguments, self.folder, environment, (dev_null.fileno(), log.fileno(), log.fileno()),
                     script=self.script, inherited_files=self.inherited_files,
                 )  # fmt: skip
             return
@@ -198,8 +198,8 @@ def run_tickover(folder: Path, *arguments: str, **environment: str) -> "subproce
         return subprocess.run(
             command, cwd=folder, env=complete, capture_output=True, text=True, timeout=_WAIT_SECONDS, check=False
         )
-    with open_nothing() as nothing, TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
-        streams = (nothing.fileno(), output.fileno(), errors.fileno())
+    with open_dev_null() as dev_null, TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
+        streams = (dev_null.fileno(), output.fileno(), errors.fileno())
         code = ForkedProcess(arguments, folder, complete, streams).wait(_WAIT_SECONDS)
         output.seek(0)
         errors.seek(0)

@@ -102,6 +102,12 @@ class _ReusedProcess(IsolatedProcess):
             self._process = _idle_processes.pop(asyncio.get_running_loop(), None)
         return await super()._start()
 
+    async def kill(self) -> None:
+        """Kill the process, which must be running, as an operating system without memory does."""
+        assert self._process is not None
+        self._process.kill()
+        await self._process.wait()
+
     async def release(self) -> None:
         """Let the next world use the process."""
         loop = asyncio.get_running_loop()

@@ -74,12 +74,12 @@ def test_transfers_of_a_scenario_are_added_too(shell: Shell, tmp_path: Path) -> 
 def test_items_are_cancelled_by_name_and_by_id(shell: Shell, clock: str) -> None:
     several = shell("clock", "cancel", "Rent")
     assert (several.code, several.err.splitlines()[0]) == (2, "tickover: 2 pending items match 'Rent'.")
-    after = shell("clock", "cancel", "Rent", "--next", "--json").json
-    assert [each["at"][:10] for each in after["pendingTransactions"] if each["name"] == "Rent"] == ["2027-02-03"]
-    [payment] = after["goals"][0]["upcomingContributions"]
+    amended = shell("clock", "cancel", "Rent", "--next", "--json").json
+    assert [each["at"][:10] for each in amended["pendingTransactions"] if each["name"] == "Rent"] == ["2027-02-03"]
+    [payment] = amended["goals"][0]["upcomingContributions"]
     assert shell("clock", "cancel", payment["id"], "--json").json["goals"][0]["upcomingContributions"] == []
-    gone = shell("clock", "cancel", payment["id"])
-    assert (gone.code, "Pending: Rent, Salary" in gone.err) == (5, True)
+    repeated = shell("clock", "cancel", payment["id"])
+    assert (repeated.code, "Pending: Rent, Salary" in repeated.err) == (5, True)
 
 
 @pytest.mark.parametrize("typed", ["Gym fee", "Gym\xad fee"])

@@ -59,14 +59,14 @@ def test_link_from_an_email_signs_in_once(
 
 
 def test_only_a_sign_in_changes_the_default_server(tmp_path: Path, program: Program, email: str) -> None:
-    other = program.url.replace("127.0.0.1", "localhost")
+    other_url = program.url.replace("127.0.0.1", "localhost")
     shell = Shell(tmp_path / "config", program.url)
     del shell.variables["TICKOVER_URL"]
-    for url in (other, program.url):
+    for url in (other_url, program.url):
         assert shell("login", f"{urlsplit(url).hostname}-{email}", "--url", url).code == 0
-    clock = shell("clock", "create", "--url", other, "--json").json["id"]
+    clock = shell("clock", "create", "--url", other_url, "--json").json["id"]
     for command in (["show", clock], ["rename", "Other"], ["fork"], ["delete", clock]):
-        assert shell("clock", *command, "--url", other).code == 0
+        assert shell("clock", *command, "--url", other_url).code == 0
     # Its clocks are those of the other server.
     assert shell("clock", "list", "--json").json["clocks"] == []
     assert shell("clock", "create", "--json").code == 0
@@ -101,12 +101,12 @@ def test_logout_keeps_the_token_if_the_server_is_unavailable(shell: Shell, progr
 
 
 def test_environment_token_overrides_the_stored_token(signed_out_shell: Shell, shell: Shell, program: Program) -> None:
-    other = program.sign_in("other-token@example.test")
-    mine = shell("clock", "create", "--json").json["id"]
-    ids = [one["id"] for one in shell("clock", "list", "--json", TICKOVER_TOKEN=other).json["clocks"]]
-    assert mine not in ids
-    assert shell("logout", TICKOVER_TOKEN=other).code == 0
-    refused = shell("clock", "list", TICKOVER_TOKEN=other)
+    other_token = program.sign_in("other-token@example.test")
+    clock = shell("clock", "create", "--json").json["id"]
+    ids = [one["id"] for one in shell("clock", "list", "--json", TICKOVER_TOKEN=other_token).json["clocks"]]
+    assert clock not in ids
+    assert shell("logout", TICKOVER_TOKEN=other_token).code == 0
+    refused = shell("clock", "list", TICKOVER_TOKEN=other_token)
     assert (refused.code, refused.err.splitlines()[1]) == (
         3,
         "  The token comes from TICKOVER_TOKEN. Unset the variable or change it.",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from tests.support.forked_programs import ForkedProcess, open_nothing
+from tests.support.forked_programs import ForkedProcess, open_dev_null
 from tests.support.program import Program, wait_until
 from tests.system.shells import Shell
 from tests.system.webhook_receivers import Receiver
@@ -48,8 +48,8 @@ def listening(
     output = folder / "listen.txt"
     shell = Shell(folder, program.url)
     command = ["listen", "--forward-to", url, "--clock", id, *options]
-    with open_nothing() as nothing, output.open("w") as file:
-        streams = (nothing.fileno(), file.fileno(), file.fileno())
+    with open_dev_null() as dev_null, output.open("w") as file:
+        streams = (dev_null.fileno(), file.fileno(), file.fileno())
         process = ForkedProcess(command, folder, shell.environment(TICKOVER_TOKEN=token, **environment), streams)
     try:
         wait_until(lambda: "Ready." in output.read_text() or process.poll() is not None)

@@ -52,11 +52,11 @@ def test_a_bank_statement_becomes_a_clock_in_two_commands(shell: Shell, tmp_path
     bank_file.write_text(f"Date,Description,Amount,Currency\n{rows}{year}-03-09,Shop,-12,EUR\n")
     preview = shell("scenarios", "from", str(bank_file), "--preview")
     assert preview.out.splitlines()[0] == f"  {year}-01-05  −900.50 EUR  Landlord"
-    made = shell("scenarios", "from", str(bank_file))
-    assert made.code == 0
-    assert made.err == "Read 7 payments on this machine. Nothing was sent.\n"
-    assert made.out.count('every = "month on the 5th"') == 1
-    (tmp_path / "mine.toml").write_text(made.out)
+    scenario = shell("scenarios", "from", str(bank_file))
+    assert scenario.code == 0
+    assert scenario.err == "Read 7 payments on this machine. Nothing was sent.\n"
+    assert scenario.out.count('every = "month on the 5th"') == 1
+    (tmp_path / "mine.toml").write_text(scenario.out)
     created = shell("clock", "create", str(tmp_path / "mine.toml"), "--json").json
     assert len(created["pendingTransactions"]) == 7
     again = shell("scenarios", "from", created["id"]).out
@@ -99,8 +99,8 @@ def test_files_of_accounts_become_a_clock_with_transfers(shell: Shell, tmp_path:
     clock = shell("clock", "create", str(written), "--json").json
     types = [(account["key"], account["type"]) for account in clock["accounts"]]
     assert types == [("checking", "CHECKING"), ("savings", "CREDIT_CARD")]
-    shown = shell("clock", "show", "--at", "2027-01-05").out
-    assert "200.00 EUR  checking → savings" in shown
+    summary = shell("clock", "show", "--at", "2027-01-05").out
+    assert "200.00 EUR  checking → savings" in summary
     balances = shell("clock", "balance", "--at", "2027-01-06").out.splitlines()
     assert [" ".join(line.split()[:4]) for line in balances[-2:]] == [
         "checking 0.00 700.00 −200.00",

@@ -29,8 +29,8 @@ def test_full_and_partial_ids_select_a_clock(shell: Shell, clock: str) -> None:
 
 
 def test_last_used_clock_is_the_default(shell: Shell, clock: str) -> None:
-    other = shell("clock", "create", "--json").json["id"]
-    assert shell("clock", "show", "--json").json["id"] == other
+    newer = shell("clock", "create", "--json").json["id"]
+    assert shell("clock", "show", "--json").json["id"] == newer
     shell("clock", "advance", clock, "--by", "1d")
     assert shell("clock", "show", "--json").json["id"] == clock
     copy = shell("clock", "fork", "--json").json["id"]

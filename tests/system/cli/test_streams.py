@@ -10,7 +10,7 @@ from typing import IO
 
 import pytest
 
-from tests.support.forked_programs import ForkedProcess, open_nothing
+from tests.support.forked_programs import ForkedProcess, open_dev_null
 from tests.system.shells import Result, Shell
 
 FULL = Path("/dev/full")
@@ -32,8 +32,8 @@ def run_in_sh(shell: Shell, command: str, **variables: str) -> Result:
 
 def run_with(shell: Shell, command: str, streams: dict[int, IO[bytes] | None], **variables: str) -> Result:
     """Run a command with other standard streams. None is a closed one."""
-    with open_nothing() as nothing, TemporaryFile() as out, TemporaryFile() as err:
-        opened = [{0: nothing, 1: out, 2: err, **streams}[number] for number in range(3)]
+    with open_dev_null() as dev_null, TemporaryFile() as out, TemporaryFile() as err:
+        opened = [{0: dev_null, 1: out, 2: err, **streams}[number] for number in range(3)]
         numbers = [None if stream is None else stream.fileno() for stream in opened]
         code = ForkedProcess(command.split(), Path.cwd(), shell.environment(**variables), numbers).wait(60)
         out.seek(0)

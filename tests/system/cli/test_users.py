@@ -26,9 +26,9 @@ def test_users_are_listed_newest_first(shell: Shell, email: str, data: dict[str,
 def test_user_is_shown_signed_out_and_deleted(shell: Shell, email: str, data: dict[str, Any]) -> None:
     assert shell("clock", "create").code == 0
     token = shell("token", "create", "--name", "ci").out.strip()
-    shown = shell("users", "show", email.upper(), "--json", **data).json
-    assert (shown["email"], shown["clocks"], shown["sessions"], shown["accessTokens"]) == (email, 1, 1, 1)
-    assert email in shell("users", "show", shown["id"], **data).out
+    user = shell("users", "show", email.upper(), "--json", **data).json
+    assert (user["email"], user["clocks"], user["sessions"], user["accessTokens"]) == (email, 1, 1, 1)
+    assert email in shell("users", "show", user["id"], **data).out
     assert shell("users", "revoke-sessions", email, **data).out == f"Revoked 1 token of {email}.\n"
     assert shell("clock", "list").code == 3
     assert shell("clock", "list", TICKOVER_TOKEN=token).code == 0

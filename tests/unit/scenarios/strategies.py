@@ -123,7 +123,7 @@ def instants(start: datetime | str, length: str = "6 months", **timing: Any) -> 
     return [item.at for item in plan(start, rent(**timing), length=length).transactions]
 
 
-def at(text: str) -> datetime:
+def parse_instant(text: str) -> datetime:
     """Parse `2027-01-31`, which means 08:00, or `2027-01-31 09:30`."""
     day, _, time_of_day = text.partition(" ")
     return datetime.combine(date.fromisoformat(day), time.fromisoformat(time_of_day or "08:00"), UTC)

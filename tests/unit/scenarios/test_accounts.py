@@ -22,20 +22,20 @@ EXCHANGE = {
 LUNCH = {"name": "Lunch", "amount": 8, "type": "expense", "account": "card", "at": "+1 day"}
 
 
-def values(**changes: Any) -> dict[str, Any]:
+def scenario_values(**changes: Any) -> dict[str, Any]:
     parts = {"accounts": [CHECKING, CARD, DOLLARS], "transactions": [LUNCH], "transfers": [PAY_CARD, EXCHANGE]}
     return {"currency": "EUR", "length": "1 month", **parts, **changes}
 
 
-def message(**changes: Any) -> str:
+def error_message(**changes: Any) -> str:
     with pytest.raises(ScenarioError) as caught:
-        read(to_toml(values(**changes)), "f").plan(START)
+        read(to_toml(scenario_values(**changes)), "f").plan(START)
     assert caught.value.line
     return str(caught.value)
 
 
 def test_accounts_and_transfers_are_in_the_plan() -> None:
-    plan = read(to_toml(values())).plan(START)
+    plan = read(to_toml(scenario_values())).plan(START)
     assert [(one.key, one.currency, one.type, one.opening_balance) for one in plan.accounts] == [
         ("checking", "EUR", "CHECKING", Decimal("100.5")),
         ("card", "EUR", "CREDIT_CARD", Decimal(-20)),
@@ -51,7 +51,7 @@ def test_accounts_and_transfers_are_in_the_plan() -> None:
 
 
 def test_item_has_the_currency_of_its_account() -> None:
-    plan = read(to_toml(values(transactions=[{**LUNCH, "account": "usd"}]))).plan(START)
+    plan = read(to_toml(scenario_values(transactions=[{**LUNCH, "account": "usd"}]))).plan(START)
     assert [item.currency for item in plan.transactions] == ["USD"]
 
 
@@ -84,28 +84,30 @@ def test_item_has_the_currency_of_its_account() -> None:
     ],
 )
 def test_mistakes(changes: dict[str, Any], problem: str) -> None:
-    assert problem in message(**changes)
+    assert problem in error_message(**changes)
 
 
 def test_currency_without_an_account() -> None:
     lunch = {key: value for key, value in LUNCH.items() if key != "account"}
-    assert "no account is in CHF" in message(transactions=[{**lunch, "currency": "CHF"}])
+    assert "no account is in CHF" in error_message(transactions=[{**lunch, "currency": "CHF"}])
 
 
-def repeated(item: dict[str, Any], times: int) -> dict[str, Any]:
+def every_day(item: dict[str, Any], times: int) -> dict[str, Any]:
     return {key: value for key, value in item.items() if key != "at"} | {"every": "day", "times": times}
 
 
 def test_limit_of_transfers_in_one_call() -> None:
-    text = to_toml(values(transfers=[repeated(PAY_CARD, MAX_TRANSFERS + 1)], length="1 year"))
+    text = to_toml(scenario_values(transfers=[every_day(PAY_CARD, MAX_TRANSFERS + 1)], length="1 year"))
     assert len(read(text).plan(START).transfers) == MAX_TRANSFERS + 1
     with pytest.raises(ScenarioError, match=r"101 transfers .* exceed the limit of 100 per call"):
         read(text).plan(START, ONE_CALL)
 
 
 def test_transfers_count_as_transactions() -> None:
-    lunches = values(length="5 years", transactions=[repeated(LUNCH, 1000)], transfers=[repeated(PAY_CARD, 1000)])
+    lunches = scenario_values(
+        length="5 years", transactions=[every_day(LUNCH, 1000)], transfers=[every_day(PAY_CARD, 1000)]
+    )
     assert len(read(to_toml(lunches)).plan(START).transfers) == 1000
-    one_more = {**lunches, "transfers": [repeated(PAY_CARD, 1001)]}
+    one_more = {**lunches, "transfers": [every_day(PAY_CARD, 1001)]}
     with pytest.raises(ScenarioError, match="2,001 transactions and transfers exceed the limit of 2,000"):
         read(to_toml(one_more)).plan(START)

@@ -22,7 +22,7 @@ def hours(start: str, length: str, **keys: Any) -> str:
     return " ".join(f"{at:%m-%dT%H:%M}" for at in instants(start, length, **keys))
 
 
-def error(**keys: Any) -> str:
+def error_message(**keys: Any) -> str:
     with pytest.raises(ScenarioError) as caught:
         instants(NEW_YEAR, **keys)
     return str(caught.value).partition('"Rent": ')[2]
@@ -83,7 +83,7 @@ def test_public_holidays_of_a_country() -> None:
     ],
 )  # fmt: skip
 def test_invalid_adjustments(keys: dict[str, Any], problem: str) -> None:
-    assert error(**{"every": "month on the 25th", **keys}).startswith(problem)
+    assert error_message(**{"every": "month on the 25th", **keys}).startswith(problem)
 
 
 def test_card_payment_can_be_authorized_at_an_instant() -> None:

@@ -28,14 +28,14 @@ def snapshot(name: str) -> Snapshot:
     return clock_of(load(name).plan(START))
 
 
-def counted(items: Any) -> Counter[tuple[Any, ...]]:
+def count_items(items: Any) -> Counter[tuple[Any, ...]]:
     return Counter((item.at, item.name, item.amount, item.type, item.currency) for item in items)
 
 
 # Payments of a bank, each once
 
 
-def paid(day: str, time_of_day: time | None, name: str = "Rent") -> BankPayment:
+def bank_payment(day: str, time_of_day: time | None, name: str = "Rent") -> BankPayment:
     return BankPayment(date.fromisoformat(day), time_of_day, name, Decimal(-840), "EUR")
 
 
@@ -59,20 +59,20 @@ def test_scenario_of_a_bank_file_has_each_payment_once(seed: int, write: Callabl
 
 def test_payment_whose_nominal_day_is_after_the_last_one_happens() -> None:
     """The nominal day of Friday 14 May is Saturday 15 May."""
-    payments = [paid(day, time(8)) for day in ("2027-03-15", "2027-04-15", "2027-05-14")]
+    payments = [bank_payment(day, time(8)) for day in ("2027-03-15", "2027-04-15", "2027-05-14")]
     assert 'weekend = "before"' in check_payments(payments, csv_of_bank(payments))
 
 
 def test_payment_at_midnight_does_not_happen_again_at_the_end() -> None:
-    payments = [paid(day, time()) for day in ("2027-01-29", "2027-02-28", "2027-03-29")]
-    payments.append(paid("2027-04-28", time(8), "Other"))
+    payments = [bank_payment(day, time()) for day in ("2027-01-29", "2027-02-28", "2027-03-29")]
+    payments.append(bank_payment("2027-04-28", time(8), "Other"))
     assert "times = 3" in check_payments(payments, csv_of_bank(payments))
 
 
 def test_list_of_many_amounts_is_a_valid_scenario() -> None:
     """A line of a scenario has at most 100 dots."""
     payments = [
-        paid(f"2027-01-{1 + number % 28:02}", None)._replace(amount=Decimal(number) + Decimal("0.5"))
+        bank_payment(f"2027-01-{1 + number % 28:02}", None)._replace(amount=Decimal(number) + Decimal("0.5"))
         for number in range(150)
     ]
     check_payments(sorted(payments), csv_of_bank(sorted(payments)))
@@ -87,7 +87,7 @@ WITHOUT_ACCOUNTS = [name for name in names() if not load(name).plan(START).accou
 def test_an_exported_scenario_comes_back_with_the_same_payments(name: str, format: str) -> None:
     payments = read_bank_file(export(snapshot(name), format, pending=True).encode(), f"a.{format}")
     scenario = read(write_scenario(payments, title="a"))
-    assert counted(scenario.plan().transactions) == counted(load(name).plan(START).transactions)
+    assert count_items(scenario.plan().transactions) == count_items(load(name).plan(START).transactions)
 
 
 def test_opening_balances_of_an_exported_clock_come_back() -> None:
@@ -134,7 +134,7 @@ def test_jitter_of_irregular_payments_stays_within_the_scenario(gap: int, jitter
 
 
 def test_irregular_payments_of_one_day_are_not_spread_over_many() -> None:
-    payments = [paid("2027-01-03", None)._replace(amount=-Decimal(number)) for number in range(1, 40)]
+    payments = [bank_payment("2027-01-03", None)._replace(amount=-Decimal(number)) for number in range(1, 40)]
     text = write_scenario(read_bank_file(csv_of_bank(payments), "a.csv"), title="a", summarise=True)
     assert [item.at.date() for item in read(text).plan().transactions] == [date(2027, 1, 3)] * 39
 
@@ -149,7 +149,7 @@ def test_anonymous_opening_balance_of_zero_is_zero() -> None:
 # Clocks
 
 
-def members(clock: Snapshot) -> tuple[object, ...]:
+def parts_of_scenario(clock: Snapshot) -> tuple[object, ...]:
     """Return everything of a clock that its scenario has."""
     items = [*clock.transactions, *clock.pending_transactions]
     transfers = [*clock.transfers, *clock.pending_transfers]
@@ -166,7 +166,7 @@ def test_scenario_of_a_clock_has_each_of_its_items_once(seed: int) -> None:
     clock = clock_of(random_plan(Random(seed)))
     text = write_scenario(history_of_clock(clock), title="a")
     again = clock_of(read("\n".join(text.splitlines())).plan())
-    assert members(again) == members(clock), text
+    assert parts_of_scenario(again) == parts_of_scenario(clock), text
 
 
 @pytest.mark.parametrize("start", ["2027-01-31T08:00:00Z", "2028-02-28T23:00:00Z", "2028-02-29T12:00:00.5Z"])
@@ -186,7 +186,7 @@ def test_clock_with_accounts_comes_back_with_the_same_transfers() -> None:
     clock = clock_of(plan)
     again = read(write_scenario(history_of_clock(clock), title="a")).plan()
     assert again.accounts == plan.accounts
-    assert counted(again.transactions) == counted(plan.transactions)
+    assert count_items(again.transactions) == count_items(plan.transactions)
     assert Counter(again.transfers) == Counter(plan.transfers)
     # What was before a day is in the opening balances.
     later = history_of_clock(clock).since(date(2027, 2, 1))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from tests.unit.scenarios.strategies import at, instants, plan, rent, to_toml
+from tests.unit.scenarios.strategies import instants, parse_instant, plan, rent, to_toml
 from tickover.api import plans
 from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_GOAL_CONTRIBUTIONS
 from tickover.api.plans import Plan
@@ -46,17 +46,20 @@ def test_a_scenario_becomes_a_plan() -> None:
         name="Two people",
         frozen_time=datetime(2027, 1, 1, tzinfo=UTC),
         transactions=[
-            plans.expense("Rent", Decimal("575.50"), "CHF", at("2027-01-01")),
-            plans.income("Salary", 2800, "EUR", at("2027-01-25"), "Work"),
-            plans.expense("Rent", Decimal("575.50"), "CHF", at("2027-02-01")),
-            plans.income("Salary", 2800, "EUR", at("2027-02-25"), "Work"),
+            plans.expense("Rent", Decimal("575.50"), "CHF", parse_instant("2027-01-01")),
+            plans.income("Salary", 2800, "EUR", parse_instant("2027-01-25"), "Work"),
+            plans.expense("Rent", Decimal("575.50"), "CHF", parse_instant("2027-02-01")),
+            plans.income("Salary", 2800, "EUR", parse_instant("2027-02-25"), "Work"),
         ],
         goals=[
             plans.goal(
                 "Trip",
                 900,
                 100,
-                [plans.contribution(20, at("2027-01-02")), plans.contribution(Decimal("50.05"), at("2027-02-01"))],
+                [
+                    plans.contribution(20, parse_instant("2027-01-02")),
+                    plans.contribution(Decimal("50.05"), parse_instant("2027-02-01")),
+                ],
             ),
             plans.goal("Roof", 1),
         ],
@@ -89,15 +92,15 @@ def test_defaults_and_the_order_of_one_instant() -> None:
     ],
 )
 def test_points_in_time(start: str, point: str, expected: str) -> None:
-    assert instants(start, at=point) == [at(expected)]
+    assert instants(start, at=point) == [parse_instant(expected)]
 
 
 @pytest.mark.parametrize(("value", "expected"), [("00:00", "00:00"), ("23:59:59", "23:59:59"), (" 07:05 ", "07:05")])
 def test_time_applies_to_days_without_a_time(value: str, expected: str) -> None:
-    ats = ["+1 day", "2027-01-05", "2027-01-06T03:00:00Z", "+4 hours"]
+    points = ["+1 day", "2027-01-05", "2027-01-06T03:00:00Z", "+4 hours"]
     days = [f"2027-01-02 {expected}", f"2027-01-05 {expected}", "2027-01-06 03:00", "2027-01-01 04:00"]
-    assert instants(NEW_YEAR, at=ats, time=value) == sorted(map(at, days))
-    assert instants(NEW_YEAR, every="year on 3 Jan", time=value) == [at(f"2027-01-03 {expected}")]
+    assert instants(NEW_YEAR, at=points, time=value) == sorted(map(parse_instant, days))
+    assert instants(NEW_YEAR, every="year on 3 Jan", time=value) == [parse_instant(f"2027-01-03 {expected}")]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +115,7 @@ def test_time_applies_to_days_without_a_time(value: str, expected: str) -> None:
 )
 def test_bounds_of_a_recurrence(keys: dict[str, Any], expected: str) -> None:
     found = instants("2027-01-01T08:00:00Z", "1 month", every="Friday", **keys)
-    assert found == [at(f"2027-{day}") for day in expected.split()]
+    assert found == [parse_instant(f"2027-{day}") for day in expected.split()]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +126,7 @@ def test_bounds_of_a_recurrence(keys: dict[str, Any], expected: str) -> None:
     ],
 )
 def test_the_end_is_included(start: str, length: str, last: str) -> None:
-    assert instants(start, length, every="day")[-1] == at(last)
+    assert instants(start, length, every="day")[-1] == parse_instant(last)
 
 
 # Amounts and order

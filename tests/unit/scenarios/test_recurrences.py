@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.scenarios.strategies import Phrase, at, instants, phrases, starts
+from tests.unit.scenarios.strategies import Phrase, instants, parse_instant, phrases, starts
 from tickover.api import timestamps
 from tickover.scenarios.phrases import parse
 
@@ -73,4 +73,4 @@ def test_occurrences_before_the_start_count_towards_times(
     ],
 )
 def test_the_first_occurrence_is_at_or_after_the_start(start: str, every: str, expected: str) -> None:
-    assert instants(start, every=every, times=3)[0] == at(expected)
+    assert instants(start, every=every, times=3)[0] == parse_instant(expected)

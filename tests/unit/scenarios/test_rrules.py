@@ -67,7 +67,7 @@ def test_invalid_rules(rule: Any, problem: str) -> None:
     assert str(caught.value).partition('"Rent": ')[2].startswith(problem)
 
 
-def numbers(limit: int, suffix: str = "") -> st.SearchStrategy[str]:
+def number_lists(limit: int, suffix: str = "") -> st.SearchStrategy[str]:
     """Return lists of numbers, some of which no month or year has."""
     return st.lists(st.integers(-limit, limit).map(lambda number: f"{number}{suffix}"), min_size=1).map(",".join)
 
@@ -75,7 +75,7 @@ def numbers(limit: int, suffix: str = "") -> st.SearchStrategy[str]:
 LIMITS = {"BYMONTHDAY": 32, "BYMONTH": 13, "BYSETPOS": 367, "BYYEARDAY": 367, "BYWEEKNO": 54}
 PARTS = st.fixed_dictionaries(
     {"FREQ": st.sampled_from(["MONTHLY", "YEARLY", "DAILY", "WEEKLY"])},
-    optional={"BYDAY": numbers(99, "MO"), **{name: numbers(limit) for name, limit in LIMITS.items()}},
+    optional={"BYDAY": number_lists(99, "MO"), **{name: number_lists(limit) for name, limit in LIMITS.items()}},
 )
 
 

@@ -25,7 +25,7 @@ def rows(header: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for table in tables for row in table.splitlines()]
 
 
-def quoted(cell: str) -> list[str]:
+def code_in(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
@@ -43,8 +43,8 @@ def test_recurrences_happen_on_the_listed_days(phrase: str, days: str) -> None:
 @pytest.mark.parametrize(("ambiguous", "readings"), rows("Ambiguous | Write instead"))
 def test_ambiguous_phrases_have_clear_alternatives(ambiguous: str, readings: str) -> None:
     with pytest.raises(ValueError, match=r"^is ambiguous"):
-        parse(quoted(ambiguous)[0])
-    clear = [parse(reading) for reading in quoted(readings)]
+        parse(code_in(ambiguous)[0])
+    clear = [parse(reading) for reading in code_in(readings)]
     assert len(set(clear)) == len(clear) >= 1
 
 
@@ -76,14 +76,14 @@ def test_examples_happen_on_the_listed_dates(text: str, dates: str) -> None:
     assert format_dates(read(text).occurrences()) == dates
 
 
-def example(cell: str) -> str:
-    return quoted(cell)[0]
+def first_code_in(cell: str) -> str:
+    return code_in(cell)[0]
 
 
 @pytest.mark.parametrize("cell", [row[0] for row in rows("Key | Description") if " = " in row[0]])
 def test_every_documented_key_with_a_value_is_valid(cell: str) -> None:
     keys = {"name": '"a"', "amount": "1", "type": '"income"', "currency": '"EUR"', "every": '"month on the 25th"'}
-    key, _, value = example(cell).partition(" = ")
+    key, _, value = first_code_in(cell).partition(" = ")
     lines = [f"{name} = {written}" for name, written in {**keys, key: value}.items()]
     text = "start = 2027-01-01\n[[transactions]]\n" + "\n".join(lines)
     assert read(text).plan().transactions or key == "chance"

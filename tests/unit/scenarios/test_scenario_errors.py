@@ -44,11 +44,11 @@ def error_message(values: Any, start: str | None = None) -> str:
     return re.sub("^f, line [0-9]+", "f", str(caught.value), flags=re.MULTILINE)
 
 
-def sentence(text: str) -> str:
+def end_sentence(text: str) -> str:
     return text if text.endswith("?") else f"{text}."
 
 
-def without(values: dict[str, Any], **keys: Any) -> dict[str, Any]:
+def with_keys(values: dict[str, Any], **keys: Any) -> dict[str, Any]:
     return {key: value for key, value in {**values, **keys}.items() if value is not MISSING}
 
 
@@ -70,9 +70,11 @@ def without(values: dict[str, Any], **keys: Any) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_invalid_transaction(key: str, value: Any, problem: str) -> None:
-    item = without(rent(every="day"), **{key: value})
+    item = with_keys(rent(every="day"), **{key: value})
     label = "" if key == "name" else ' "Rent"'
-    assert error_message({"transactions": [rent(every="day"), item]}) == sentence(f"f, transaction 2{label}: {problem}")
+    assert error_message({"transactions": [rent(every="day"), item]}) == end_sentence(
+        f"f, transaction 2{label}: {problem}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,27 +91,27 @@ def test_each_date_of_a_list_has_an_amount() -> None:
     assert problem in error_message({"transactions": [rent(at="start", amount=[1, 2])]})
 
 
-def a_goal(**keys: Any) -> dict[str, Any]:
-    return {"goals": [without({"name": "Trip", "target": 100, "initial": 100}, **keys)]}
+def trip(**keys: Any) -> dict[str, Any]:
+    return {"goals": [with_keys({"name": "Trip", "target": 100, "initial": 100}, **keys)]}
 
 
-def a_contribution(contribution: Any) -> dict[str, Any]:
-    return a_goal(contributions=[{"amount": 1, "at": "start"}, contribution])
+def trip_with_contribution(contribution: Any) -> dict[str, Any]:
+    return trip(contributions=[{"amount": 1, "at": "start"}, contribution])
 
 
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        (a_goal(name=MISSING), f"goal 1: name is missing; it {TEXT}"),
-        (a_goal(initial=-0.01), 'goal 1 "Trip": initial must be a number from 0 to 1,000,000,000, not -0.01'),
-        (a_goal(initial=100.01), 'goal 1 "Trip": initial must be at most the target of 100, not 100.01'),
+        (trip(name=MISSING), f"goal 1: name is missing; it {TEXT}"),
+        (trip(initial=-0.01), 'goal 1 "Trip": initial must be a number from 0 to 1,000,000,000, not -0.01'),
+        (trip(initial=100.01), 'goal 1 "Trip": initial must be at most the target of 100, not 100.01'),
         (
-            a_goal(contributions={}),
+            trip(contributions={}),
             'goal 1 "Trip": contributions must be a list with a table for each contribution, not a table',
         ),
-        (a_contribution(5), f'goal 1 "Trip", contribution 2: must be a table with the keys {ITEM_KEYS}, not 5'),
+        (trip_with_contribution(5), f'goal 1 "Trip", contribution 2: must be a table with the keys {ITEM_KEYS}, not 5'),
         (
-            a_contribution({"amount": 1, "every": "day", "nam": "x"}),
+            trip_with_contribution({"amount": 1, "every": "day", "nam": "x"}),
             f'goal 1 "Trip", contribution 2: unknown key "nam"; available keys: {ITEM_KEYS}',
         ),
         ({}, "the scenario is empty; add transactions or goals"),
@@ -131,7 +133,7 @@ def a_contribution(contribution: Any) -> dict[str, Any]:
 )  # fmt: skip
 def test_invalid_scenario(values: Any, problem: str) -> None:
     separator = ", " if problem.startswith("goal ") else ": "
-    assert error_message(values) == sentence(f"f{separator}{problem}")
+    assert error_message(values) == end_sentence(f"f{separator}{problem}")
 
 
 def test_limits_of_entries() -> None:
@@ -208,7 +210,7 @@ def test_expectations(expectation: dict[str, Any], problem: str) -> None:
         "goals": [TRIP, twin, twin],
         "expect": [{"never_above": 9}, expectation],
     }
-    assert error_message({"currency": "EUR", **values}) == f"f, expectation 2: {sentence(problem)}"
+    assert error_message({"currency": "EUR", **values}) == f"f, expectation 2: {end_sentence(problem)}"
 
 
 def test_expectations_outside_of_the_scenario() -> None:
