@@ -150,7 +150,8 @@ def test_plaid_webhook_is_sent_once_for_each_change_of_an_item_that_an_app_knows
             for protocol in ("PLAID", "PLAID", "SIMPLEFIN")
         ]
         body = json.dumps({"client_id": "id", "secret": "secret", "public_token": exchanged["publicToken"]}).encode()
-        items.append(program.request("POST", "/plaid/item/public_token/exchange", body).json["item_id"])
+        headers = {"Content-Type": "application/json"}
+        items.append(program.request("POST", "/plaid/item/public_token/exchange", body, headers).json["item_id"])
 
     def advance_to(to: str) -> Callable[[], None]:
         return lambda: advance(program, shell.token, id, to)
