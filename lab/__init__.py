@@ -1,1 +1,1 @@
-"""The benchmark, the soak and the planted bugs. `make test` runs one smoke test of each."""
+"""The benchmark and the soak. `make test` runs one smoke test of each."""

@@ -1,10 +1,8 @@
 """The requests of the benchmark as plain JSON: a typical clock, the largest clock, and sizes in between.
 
-This module imports nothing of the program, so that every server is measured with the same bytes. All clocks start at
-START, and their items are in the year after it.
+All clocks start at START, and their items are in the year after it.
 """
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -104,31 +102,9 @@ def expectations() -> list[Json]:
     return [*balances, *totals, *posted, *reached, *others]
 
 
-def with_transactions(count: int) -> Json:
-    """Return 0 to 100 transactions and no goals."""
-    assert 0 <= count <= MAX_TRANSACTIONS
-    return {"frozenTime": START, "transactions": _transactions(count)}
-
-
-def advance(id: str, frozen_time: str) -> Json:
-    """Return the parameters of an advance."""
-    return {"id": id, "frozenTime": frozen_time}
-
-
 def count_items(params: Json) -> int:
     """Return the number of transactions and contributions."""
     return len(params["transactions"]) + sum(len(goal["contributions"]) for goal in params["goals"])
-
-
-def request(method: str, params: Json, id: int = 1) -> bytes:
-    """Return the body of a call."""
-    call = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
-    return json.dumps(call, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def timestamp(instant: datetime) -> str:
-    """Format a timestamp as in responses: UTC with Z, and six digits of a second or none."""
-    return instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _transactions(count: int) -> list[Json]:
@@ -158,7 +134,7 @@ def _goal(number: int, contributions: int) -> Json:
 def _spread(number: int, count: int) -> str:
     """Return this many instants, evenly over the year, each at a full hour."""
     at = _START + (number + 1) * 364 * _DAY / count
-    return timestamp(at.replace(minute=0, second=0, microsecond=0))
+    return f"{at:%Y-%m-%dT%H:00:00Z}"
 
 
 def _in_parts(items: list[Json], size: int) -> Iterator[list[Json]]:

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import click
 
-from lab.bench.machine import processor
+from lab.processes import processor
 from lab.run_folder import open_run_folder
 from lab.soak import (
     bad_input,

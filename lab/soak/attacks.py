@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
+from lab.bank_access import connect_plaid, connect_simplefin
 from lab.bench.bodies import END, START
+from lab.http_requests import http_request, rpc_request
 from lab.soak.hostile_client import Behaviour
-from lab.soak.hostile_requests import claim_simplefin
-from lab.soak.mixed_requests import http_request, rpc_request
 from tests.support.program import Program
 from tickover.api.limits import MAX_BATCH
 
@@ -39,9 +39,9 @@ class Loot(NamedTuple):
             tokens,
             program.result("createAccessToken", read_only, tokens[0])["token"],
             clocks,
-            [claim_simplefin(program, tokens[0], clock) for clock in clocks],
+            [connect_simplefin(program, tokens[0], clock) for clock in clocks],
             [
-                _connect_plaid(program, tokens[0], clock)
+                connect_plaid(program, tokens[0], clock)
                 for clock in clocks[:_CLOCKS_WITH_PLAID]
                 for _ in range(_CONNECTIONS_PER_CLOCK - 1)
             ],
@@ -67,14 +67,6 @@ def _grow_clocks(program: Program, token: str) -> list[str]:
         program.result("amendTestClock", params, token)
     forks = [program.result("forkTestClock", {"id": clock}, token)["clock"]["id"] for _ in range(_FORKS)]
     return [clock, *forks]
-
-
-def _connect_plaid(program: Program, token: str, clock: str) -> str:
-    """Return the access token of a new connection. It has not been used."""
-    public = program.result("connectTestClock", {"id": clock, "protocol": "PLAID"}, token)["publicToken"]
-    body = json.dumps({"client_id": "any", "secret": "any", "public_token": public}).encode()
-    exchanged = program.request("POST", "/plaid/item/public_token/exchange", body)
-    return str(exchanged.json["access_token"])
 
 
 def _batch(method: str, params: Any, token: str = "", *, has_ids: bool = True) -> bytes:

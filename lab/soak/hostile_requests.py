@@ -2,11 +2,11 @@
 
 import json
 import random
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
+from lab.bank_access import PLAID_CLIENT, connect_plaid, connect_simplefin
 from lab.soak import hostile_addresses
 from tests.support.program import Program
 from tickover.api.limits import MAX_BATCH, MAX_BODY, MAX_NESTING
@@ -53,11 +53,8 @@ class Seeds(NamedTuple):
             if method["name"] != _ENDS_THE_TOKEN
         ]
         clock = program.result("createTestClock", {"openingBalances": {"EUR": 1}}, token)["clock"]["id"]
-        public = program.result("connectTestClock", {"id": clock, "protocol": "PLAID"}, token)["publicToken"]
-        client = {"client_id": "any", "secret": "any"}
-        exchange = ("/item/public_token/exchange", {**client, "public_token": public})
-        answer = program.request("POST", f"/plaid{exchange[0]}", json.dumps(exchange[1]).encode())
-        item = {**client, "access_token": answer.json["access_token"]}
+        exchange = ("/item/public_token/exchange", {**PLAID_CLIENT, "public_token": "public-sandbox-any"})
+        item = {**PLAID_CLIENT, "access_token": connect_plaid(program, token, clock)}
         pages = {"count": 2, "options": {"account_id": "acct_1_eur"}}
         plaid = [
             exchange,
@@ -65,21 +62,13 @@ class Seeds(NamedTuple):
             ("/accounts/balance/get", item),
             ("/transactions/sync", {**item, "cursor": "", **pages}),
             ("/transactions/get", {**item, "start_date": "2027-01-01", "end_date": "2027-02-01", **pages}),
-            ("/institutions/get_by_id", {**client, "institution_id": "ins_1", "country_codes": ["DE"]}),
+            ("/institutions/get_by_id", {**PLAID_CLIENT, "institution_id": "ins_1", "country_codes": ["DE"]}),
         ]
-        return cls(calls, token, plaid, claim_simplefin(program, token, clock))
+        return cls(calls, token, plaid, connect_simplefin(program, token, clock))
 
 
 def _params(example: Any) -> Any:
     return {param["name"]: param["value"] for param in example["params"]}
-
-
-def claim_simplefin(program: Program, token: str, clock: str) -> str:
-    """Connect a program to a clock with SimpleFIN. Return its user and password in Base64."""
-    connected = program.result("connectTestClock", {"id": clock, "protocol": "SIMPLEFIN"}, token)
-    claimed = program.request("POST", urlsplit(b64decode(connected["setupToken"]).decode()).path)
-    access_url = urlsplit(claimed.body.decode())
-    return b64encode(f"{access_url.username}:{access_url.password}".encode()).decode()
 
 
 def generate(seed: int, count: int, seeds: Seeds) -> Iterator[HttpRequest]:

@@ -1,6 +1,5 @@
 """R10: the latency of an honest client beside a hostile one, and the memory of the server."""
 
-import asyncio
 import subprocess
 import sys
 import time
@@ -9,13 +8,11 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-import uvloop
-
+from lab.open_loop import OpenLoop, Request, percentile, run_async
 from lab.processes import cpu_seconds, resident_mib
 from lab.soak.attacks import ATTACKS, Loot
 from lab.soak.hostile_client import Plan
 from lab.soak.mixed_requests import MixedRequests
-from lab.soak.open_loop import OpenLoop, Request, percentile
 from lab.soak.rows import STORES, Context, Figure, Row, at_least
 from tests.support.program import Program
 
@@ -95,8 +92,7 @@ class Honest:
     def p99(self, seconds: int) -> float:
         """Return the p99 of the latency in seconds."""
         load = OpenLoop(self._program.url, self._next_request, _CONNECTIONS)
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            measured = runner.run(load.run(_RATE, seconds, self._watch))
+        measured = run_async(load.run(_RATE, seconds, self._watch))
         self.sent += measured.sent
         return percentile(measured.latencies, 0.99)
 

@@ -1,21 +1,16 @@
 """R1: 200 mixed requests a second for ten minutes, then three times as many requests as the server can handle."""
 
-import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from itertools import cycle
 from statistics import median
-from typing import Any, TypeVar
-
-import uvloop
 
 from lab.bench.bodies import typical
+from lab.http_requests import rpc_request
+from lab.open_loop import Measured, OpenLoop, Request, after, percentile, run_async
 from lab.processes import resident_mib
-from lab.soak.mixed_requests import MixedRequests, rpc_request
-from lab.soak.open_loop import Measured, OpenLoop, Request, percentile
+from lab.soak.mixed_requests import MixedRequests
 from lab.soak.rows import Context, Figure, Row, at_least, at_most
 from tests.support.program import Program, link_params
-
-_Result = TypeVar("_Result")
 
 RATE = 200
 USERS = 100
@@ -43,11 +38,6 @@ def _sign_in(program: Program, number: int) -> str:
     return token
 
 
-def _run_async(work: Coroutine[Any, Any, _Result]) -> _Result:
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(work)
-
-
 def _hold_load(context: Context, program: Program, tokens: list[str]) -> Iterator[Figure]:
     seconds = context.scale(600, 15)
     mix = MixedRequests(tokens)
@@ -58,7 +48,7 @@ def _hold_load(context: Context, program: Program, tokens: list[str]) -> Iterato
         context.progress(_STEADY_SHARE * second / seconds, f"{RATE} requests/s, second {second} of {seconds}")
 
     load = OpenLoop(program.url, mix.next_request, _CONNECTIONS)
-    measured = _run_async(load.run(RATE, seconds, each_second))
+    measured = run_async(load.run(RATE, seconds, each_second))
     yield at_least("requests", measured.sent, RATE * seconds * 0.99)
     yield at_most("errors", len(mix.errors), 0)
     if mix.errors:
@@ -98,9 +88,9 @@ def _overload(context: Context, program: Program, tokens: list[str]) -> Iterator
     overloads: list[Measured] = []
     count = context.scale(5, 2)
     for _ in context.rounds(count, "overload", _STEADY_SHARE):
-        peaks.append(_run_async(load(_CONNECTIONS).run_at_peak(context.scale(4, 2))).rate(200))
+        peaks.append(run_async(load(_CONNECTIONS).run_at_peak(after(context.scale(4, 2)))).rate(200))
         overload = load(_OVERLOAD_CONNECTIONS)
-        overloads.append(_run_async(overload.run(_OVERLOAD * peaks[-1], context.scale(6, 3))))
+        overloads.append(run_async(overload.run(_OVERLOAD * peaks[-1], context.scale(6, 3))))
     pairs = list(zip(peaks, overloads, strict=True))
     yield at_least("rounds of overload", len(pairs), count)
     if not pairs:

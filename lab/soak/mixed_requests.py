@@ -1,6 +1,5 @@
 """The mixed requests of R1: clocks are created, advanced, amended, read, forked and deleted. Users sign in and out."""
 
-import json
 import random
 import re
 from collections import Counter, deque
@@ -10,7 +9,8 @@ from itertools import count, cycle
 from typing import Any, NamedTuple
 
 from lab.bench.bodies import START, typical
-from lab.soak.open_loop import Request
+from lab.http_requests import rpc_request
+from lab.open_loop import Request
 from tests.support.program import link_params
 
 _CLOCK_ID = re.compile(rb'"clock":\{"id":"([^"]+)"')
@@ -41,21 +41,6 @@ class _Clock(NamedTuple):
 
 def _on_day(day: int) -> str:
     return f"{datetime.fromisoformat(START) + timedelta(days=day):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def rpc_request(method: str, params: Any, token: str = "") -> bytes:
-    """Return the bytes of one call."""
-    return http_request(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode(), token)
-
-
-def http_request(body: bytes, token: str = "", path: str = "/rpc") -> bytes:
-    """Return the bytes of a request with this body."""
-    authorization = f"Authorization: Bearer {token}\r\n" if token else ""
-    head = (
-        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        f"{authorization}Content-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode() + body
 
 
 class MixedRequests:

@@ -5,12 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lab.bench import bodies
-from lab.bench.__main__ import Bench
-from lab.bench.calls import clocks_of
-from lab.bench.plan import QUICK, TYPICAL
-from lab.bench.results import Case
-from lab.bench.rounds import Run
-from lab.bench.sides import LIMIT, TICKOVER, Tickover, Work
+from lab.bench.__main__ import report
+from lab.bench.harness import QUICK, Bench, rates
+from lab.bench.wrk import advancing
 from lab.soak.report import write_report
 from lab.soak.rows import Context, Figure, Row
 from lab.soak.run import Soak
@@ -19,25 +16,24 @@ from tests.support.debian_packages import require_program
 
 def test_benchmark_measures_a_server_and_reports_a_part_that_fails(tmp_path: Path) -> None:
     require_program("wrk")
-    params = bodies.with_transactions(1)
 
-    def measure(run: Run) -> None:
-        with Tickover(tmp_path) as side:
-            tokens = side.tokens(3)
-            kept = side.filler(tokens, params).fill(40, every=2)
-            loads = side.loads(Work("test", clocks_of(kept, tokens, params), params))
-            for name in (TICKOVER, LIMIT):
-                run.results.add(Case(TYPICAL, "advance", 64), name, 0, loads["advance"].run(2, 0.1))
+    def measure(bench: Bench) -> None:
+        program = bench.serve("sqlite")
+        clocks = bench.fill(program, bodies.typical(), 100, every=20)
+        advance = advancing(tmp_path, program.url, clocks)
+        slots = bench.alternate({"few": advance.on(1), "many": advance.on(4)}, 0.1)
+        bench.row("S1", "advances", "ratio", ("≥", 0.001), rates(slots["many"], slots["few"]))
 
-    def fail(_: Run) -> None:
+    def fail(_: Bench) -> None:
         raise OSError("no space left")
 
-    bench = Bench(QUICK, {"first": fail, "second": measure}, tmp_path)
-    bench.run()
+    bench = Bench(QUICK, tmp_path)
+    bench.run({"first": fail, "second": measure})
     assert bench.failures == ["first failed: OSError: no space left"]
-    report = bench.report("; ".join(bench.failures))
-    assert report.startswith("INCOMPLETE: first failed")
-    assert "S1 " in report
+    text = report(bench, "; ".join(bench.failures))
+    assert text.startswith("INCOMPLETE: first failed")
+    assert "| S1 | advances |" in text
+    assert "1 of 1 targets pass" in text
 
 
 def test_soak_runs_rows_and_reports(tmp_path: Path) -> None:

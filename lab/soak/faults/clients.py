@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
+from lab.http_requests import http_request
 from lab.soak.faults.deployment import Deployment
-from lab.soak.mixed_requests import http_request
 from lab.soak.write_load import WriteLoad
 
 _CLIENTS = 300

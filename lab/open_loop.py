@@ -9,9 +9,13 @@ import re
 import time
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
+
+import uvloop
+
+_Result = TypeVar("_Result")
 
 _HEAD_END = b"\r\n\r\n"
 _LENGTH = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
@@ -93,6 +97,18 @@ class _Client(asyncio.Protocol):
             self._transport.close()
 
 
+def run_async(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """Run it on the fastest event loop."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(work)
+
+
+def after(seconds: float) -> Callable[[], bool]:
+    """Return a condition that becomes true after this time."""
+    deadline = time.monotonic() + seconds
+    return lambda: time.monotonic() > deadline
+
+
 class OpenLoop:
     """Sends the requests of `next_request` on a number of connections. Use it in one event loop.
 
@@ -127,14 +143,15 @@ class OpenLoop:
             await asyncio.sleep(_TICK_SECONDS)
         return await self._finish_all(started)
 
-    async def run_at_peak(self, seconds: float) -> Measured:
+    async def run_at_peak(self, is_over: Callable[[], bool]) -> Measured:
         """Send the next request on each connection as soon as it has the response to the previous one."""
         await self._connect_all()
         started = time.monotonic()
         self._is_endless = True
         for _ in range(self._connections):
             self._submit(self._next_request(), started)
-        await asyncio.sleep(seconds)
+        while not is_over():  # noqa: ASYNC110 - it may be a time or a count
+            await asyncio.sleep(_TICK_SECONDS)
         self._is_endless = False
         return await self._finish_all(started)
 
