@@ -12,7 +12,7 @@ from tests.support.log_capture import LogCapture
 from tests.support.program import LAST_BANNER_LINE, Program, wait_until
 from tickover.api.limits import MAIL_TIMEOUT
 from tickover.server.app import _GRACE_SECONDS, TickoverServer
-from tickover.server.rpc.dispatch import Dispatcher
+from tickover.server.gate import Gate
 from tickover.server.settings import read_settings
 
 
@@ -36,7 +36,7 @@ async def test_stopping_server_starts_calls_only_while_an_email_can_still_be_sen
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds: list[float] = []
-    monkeypatch.setattr(Dispatcher, "stop", lambda _, limit: seconds.append(limit))
+    monkeypatch.setattr(Gate, "stop", lambda _, limit: seconds.append(limit))
     settings = read_settings({}, {"data_dir": str(tmp_path), "port": "0"})
     server = await TickoverServer.open(settings, LogCapture().log)
     await server.run(when_ready=server.stop)

@@ -265,7 +265,8 @@ async def test_app_is_connected_to_a_clock(server: "MCPServer", program: Program
     assert connected["url"] == f"{program.url}/plaid"
     assert (connected["connection"]["institution"], connected["connection"]["faults"]) == ("First Bank", faults)
     body = {"client_id": "any", "secret": "any", "public_token": connected["publicToken"]}
-    exchanged = program.request("POST", "/plaid/item/public_token/exchange", json.dumps(body).encode())
+    headers = {"Content-Type": "application/json"}
+    exchanged = program.request("POST", "/plaid/item/public_token/exchange", json.dumps(body).encode(), headers)
     assert exchanged.json["item_id"] == connected["connection"]["id"]
 
 
