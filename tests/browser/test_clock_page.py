@@ -203,9 +203,7 @@ async def test_app_is_connected_and_disconnected(console: Console, program: Prog
     await console.button("Connect app").click()
     token = await bank.locator(".token-secret code").inner_text()
     await expect(bank).to_contain_text("no app has used it yet")
-    body = {"client_id": "any", "secret": "any", "public_token": token}
-    exchanged = program.request("POST", "/plaid/item/public_token/exchange", json.dumps(body).encode())
-    assert exchanged.json["access_token"]
+    assert program.exchange_public_token(token)["access_token"]
     # What a sync at the preview brings, and that it fails.
     await expect(bank).to_contain_text("If your app syncs now, its next sync at this time adds 2 transactions.")
     await expect(bank).to_contain_text("Tickover Bank fails: bank is down.")

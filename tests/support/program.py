@@ -155,6 +155,12 @@ class Program:
             responses += self.post(calls, token).json
         return responses
 
+    def exchange_public_token(self, public_token: str) -> Any:
+        """Return Plaid's response to an app that exchanges its token."""
+        body = {"client_id": "any", "secret": "any", "public_token": public_token}
+        headers = {"Content-Type": "application/json"}
+        return self.request("POST", "/plaid/item/public_token/exchange", json.dumps(body).encode(), headers).json
+
     def send_code(self, email: str = "ana@example.test") -> str:
         """Request a code, and read it from the email in the outbox."""
         self.result("sendLoginCodeEmail", code_params(email))

@@ -149,9 +149,7 @@ def test_plaid_webhook_is_sent_once_for_each_change_of_an_item_that_an_app_knows
             program.result("connectTestClock", {"id": id, "protocol": protocol}, shell.token)
             for protocol in ("PLAID", "PLAID", "SIMPLEFIN")
         ]
-        body = json.dumps({"client_id": "id", "secret": "secret", "public_token": exchanged["publicToken"]}).encode()
-        headers = {"Content-Type": "application/json"}
-        items.append(program.request("POST", "/plaid/item/public_token/exchange", body, headers).json["item_id"])
+        items.append(program.exchange_public_token(exchanged["publicToken"])["item_id"])
 
     def advance_to(to: str) -> Callable[[], None]:
         return lambda: advance(program, shell.token, id, to)

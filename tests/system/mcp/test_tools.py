@@ -264,10 +264,7 @@ async def test_app_is_connected_to_a_clock(server: "MCPServer", program: Program
     connected = await call(server, "connect_clock", id=id, protocol="PLAID", institution="First Bank", faults=faults)
     assert connected["url"] == f"{program.url}/plaid"
     assert (connected["connection"]["institution"], connected["connection"]["faults"]) == ("First Bank", faults)
-    body = {"client_id": "any", "secret": "any", "public_token": connected["publicToken"]}
-    headers = {"Content-Type": "application/json"}
-    exchanged = program.request("POST", "/plaid/item/public_token/exchange", json.dumps(body).encode(), headers)
-    assert exchanged.json["item_id"] == connected["connection"]["id"]
+    assert program.exchange_public_token(connected["publicToken"])["item_id"] == connected["connection"]["id"]
 
 
 # Descriptions
