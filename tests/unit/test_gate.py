@@ -34,7 +34,7 @@ class Calls:
         )
         self.events: list[str] = []
         self.released = asyncio.Event()
-        self.tasks: list[asyncio.Task[Any]] = []
+        self.tasks: list[asyncio.Future[Any]] = []
 
     def _count_refusal(self) -> None:
         self.refusals += 1
@@ -50,10 +50,10 @@ class Calls:
         has_left: Callable[[], bool] = lambda: False,
         *,
         writes: bool = False,
-    ) -> "asyncio.Task[Any]":
+    ) -> "asyncio.Future[Any]":
         call = Call(name, user, has_left=has_left)
         call.writes = writes
-        task = asyncio.create_task(self.gate.measured(self.gate.run(call, partial(work or self.hold, name))))
+        task = asyncio.ensure_future(self.gate.measured(self.gate.run(call, partial(work or self.hold, name))))
         self.tasks.append(task)
         return task
 
@@ -311,7 +311,7 @@ async def test_time_of_refused_calls_is_charged() -> None:
             assert isinstance(result, Rejection)
             calls.now += LONG
 
-    calls.tasks.append(asyncio.create_task(calls.gate.measured(flood())))
+    calls.tasks.append(asyncio.ensure_future(calls.gate.measured(flood())))
     await settle()
     assert calls.gate._accounts["busy"].used >= 9 * LONG
     await calls.finish()

@@ -20,6 +20,8 @@ from tickover.server.storage.store import DatabaseUnavailable
 
 _SLICE_SECONDS: Final = 0.004
 """Calls run this long in one iteration of the event loop. The others wait for their turn in the next one."""
+_SLICE_SECONDS_ALONE: Final = 0.02
+"""The same while only one user is active."""
 _STEP_SECONDS: Final = 0.002
 """A long call lets others run after this time."""
 _MAX_REST_SECONDS: Final = 0.05
@@ -65,6 +67,8 @@ _NOBODY: Final = _Account("")
 class _Meter:
     """What a request charges to, and since when."""
 
+    __slots__ = ("account", "since", "step_began")
+
     def __init__(self) -> None:
         self.account = _NOBODY
         self.since = self.step_began = inf
@@ -72,6 +76,11 @@ class _Meter:
 
 class Call:
     """A call in progress. `name` is never text of the client."""
+
+    __slots__ = (
+        *("account", "has_left", "is_running", "line", "name", "request_id"),
+        *("user", "waits_for", "writes"),
+    )
 
     def __init__(
         self, name: str, user: User, request_id: str = "", has_left: Callable[[], bool] = lambda: False
@@ -154,6 +163,7 @@ class Gate:
         self._decayed_at = now()
         self._last_user: User | None = None
         self._others_until = -inf
+        self._has_others = False
         self._slice_used = 0.0
         self.meter = self.no_meter = _Meter()
         """Of the request that runs."""
@@ -193,7 +203,9 @@ class Gate:
                 _check_client(call)
             self._take_place(call, began)
             try:
-                await self._begin(call, began)
+                if not self._begins_now(call, began):
+                    await self._wait_for_turn(call)
+                call.is_running = True
                 return await work()
             finally:
                 self._leave(call)
@@ -246,6 +258,7 @@ class Gate:
         if call.user != self._last_user:
             self._others_until = -inf if self._last_user is None else now + _OTHERS_SECONDS
             self._last_user = call.user
+        self._has_others = now < self._others_until
         self.in_flight += 1
         call.account = mine
         mine.calls[call] = None
@@ -290,29 +303,35 @@ class Gate:
 
     # Turns
 
-    async def _begin(self, call: Call, now: float) -> None:
+    def _begins_now(self, call: Call, now: float) -> bool:
+        """Begin the call, or return False if it has to wait for its turn."""
         account = call.account
-        if self._waiting or self._slice_used >= _SLICE_SECONDS or not self._may_run(account, now):
+        if self._waiting or self._is_slice_used() or not self._may_run(account, now):
+            return False
+        account.running += 1
+        return True
+
+    def _is_slice_used(self) -> bool:
+        return self._slice_used >= (_SLICE_SECONDS if self._has_others else _SLICE_SECONDS_ALONE)
+
+    async def _wait_for_turn(self, call: Call) -> None:
+        account, turn = call.account, asyncio.get_running_loop().create_future()
+        account.turns.append(turn)
+        while True:
+            self._waiting.add(account)
+            self._schedule()
+            try:
+                await _wait(call, turn)
+            except BaseException:
+                if turn.done() and not turn.cancelled() and turn.exception() is None:
+                    account.running -= 1
+                raise
+            if not self._is_slice_used():
+                return
+            # Another call that woke up in this iteration took the time.
+            account.running -= 1
             turn = asyncio.get_running_loop().create_future()
-            account.turns.append(turn)
-            while True:
-                self._waiting.add(account)
-                self._schedule()
-                try:
-                    await _wait(call, turn)
-                except BaseException:
-                    if turn.done() and not turn.cancelled() and turn.exception() is None:
-                        account.running -= 1
-                    raise
-                if self._slice_used < _SLICE_SECONDS:
-                    break
-                # Another call that woke up in this iteration took the time.
-                account.running -= 1
-                turn = asyncio.get_running_loop().create_future()
-                account.turns.appendleft(turn)
-        else:
-            account.running += 1
-        call.is_running = True
+            account.turns.appendleft(turn)
 
     async def pause(self, call: Call) -> None:
         """Let others run, if this call has run for a while. Beside calls of others, rest as long as it ran."""
@@ -327,12 +346,12 @@ class Gate:
             self._resuming.pop(turn, None)
 
     def _may_run(self, account: _Account, now: float) -> bool:
-        limit = _RUNNING_BESIDE_OTHERS if now < self._others_until else self._max // 4
+        limit = _RUNNING_BESIDE_OTHERS if self._has_others else self._max // 4
         return account.running < max(limit, 1) and self._rest(account, now) <= 0
 
-    async def measured(self, work: Coroutine[Any, Any, _T]) -> _T:
+    def measured(self, work: Coroutine[Any, Any, _T]) -> Awaitable[_T]:
         """Charge the time of a request to the user of its call."""
-        return await _Measured(self, work)
+        return _Measured(self, work)
 
     def lap(self) -> float:
         """Charge the time of the step so far, and return the time."""

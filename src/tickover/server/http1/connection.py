@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Awaitable
 from functools import partial
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from tickover.server.http1.messages import (
     CONTINUE,
@@ -179,7 +179,7 @@ class Connection(asyncio.Protocol):
             message.has_left = self._is_half_closed
             self._pool.start_call(self._finish(message, response), len(message.body or b""))
 
-    async def _finish(self, request: Request, response: Coroutine[Any, Any, Response]) -> None:
+    async def _finish(self, request: Request, response: Awaitable[Response]) -> None:
         try:
             self._write(request, await response)
             self._handled = None

@@ -1,8 +1,8 @@
 """Requests, responses and errors of the HTTP layer."""
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -57,7 +57,7 @@ UNSUPPORTED_CODING: Final = RequestError(501, "The only supported transfer codin
 OVERLOADED: Final = RequestError(503, "The server is overloaded. Try again.")
 
 
-Handle = Callable[[Request], Response | Coroutine[Any, Any, Response]]
+Handle = Callable[[Request], Response | Awaitable[Response]]
 """Returns the response, or a coroutine that returns it."""
 Reject = Callable[[RequestError], Response]
 """Returns the response to an error."""

@@ -4,13 +4,13 @@ Only this module of the server reads the wall clock.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from functools import lru_cache
 from itertools import count
 from secrets import token_hex
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from tickover.api.errors import Reason, Rejection, unavailable
@@ -107,7 +107,7 @@ class Handler:
         prefix = f"req_{token_hex(6)}"
         self._request_ids = (f"{prefix}{number:x}" for number in count())
 
-    def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+    def handle(self, request: Request) -> Response | Awaitable[Response]:
         if self._access_log is not None:
             request.began = asyncio.get_running_loop().time()
         request_id = next(self._request_ids)
