@@ -75,7 +75,9 @@ async def test_violated_expectation_is_marked_and_explained(console: Console) ->
     await expect(legend).to_have_text(["posted", "scheduled", "not allowed", "violation"])
     await expect(console.page.locator(".strip title")).to_have_text("EUR balance never below €0.00")
     await expect(expectations(console)).to_contain_text("EUR balance never below €0.00: will be violated")
-    await expect(expectations(console)).to_contain_text("with “Rent”. The EUR balance is −€1,150.00, below €0.00.")
+    await expect(expectations(console)).to_contain_text(
+        ". Below 0.00 EUR from 3 Jan 2027 on, because of Rent (-1150.00): 0.00 -> -1150.00."
+    )
     await expect(console.page.locator(".strip.violated .violation")).to_have_count(1)
     await expect(console.page.locator(".violated .line")).to_have_count(1)
     await console.page.get_by_role("button", name="Violation on 3 Jan 2027, 08:00 UTC").click()

@@ -101,7 +101,10 @@ async def test_transfer_is_not_posted_and_a_violation_names_its_account(world: W
     params = {"id": clock["id"], "expectations": expectations}
     results = (await world.result("checkTestClock", params, token))["results"]
     assert [result["ok"] for result in results] == [False, False]
-    assert results[0]["violation"]["message"] == "The balance of card is 80, above 0."
+    assert results[0]["violation"]["message"] == (
+        "Account card above 0.00 EUR from 1 Feb 2027 on, because of Pay the card (+100.00): -20.00 -> 80.00. "
+        "Worst: 80.00 on 1 Feb."
+    )
 
 
 async def test_transfers_are_added_and_cancelled(world: World, token: str) -> None:

@@ -68,7 +68,6 @@ async def test_invalid_range_of_events_is_rejected(
 @pytest.mark.parametrize(
     ("expectation", "params", "expected"),
     [
-        ({"balance": {"currency": "EUR", "atLeast": 0}}, {}, (JANUARY, -30.2, [1, 2])),
         ({"goalReached": {"goal": "Bike", "by": JANUARY}}, {}, None),
         ({"goalReached": {"goal": "Bike", "by": shift(JANUARY, -MICROSECOND)}}, {}, ("by", 0, [])),
         ({"goalReached": {"goal": "goal_{}_1", "by": START}}, {}, None),
@@ -99,6 +98,33 @@ async def test_expectations(
     message = found.pop("message")
     assert message.endswith((".", "?"))
     assert found == {"at": members.get(at, at), "actual": actual, "itemIds": ids}
+
+
+async def test_violation_has_its_cause_its_end_and_its_worst_value(world: World, token: str, clock: str) -> None:
+    found = await violation(world, token, clock, {"balance": {"currency": "EUR", "atLeast": 0}})
+    suffix = clock.removeprefix("clock_").replace("-", "")
+    rent, refund = f"txn_{suffix}_1", f"txn_{suffix}_2"
+    assert found == {
+        "at": JANUARY,
+        "message": "Below 0.00 EUR from 10 Jan until 10 Feb 2027, because of Rent (-130.30): 100.00 -> -30.30. "
+        "Worst: -30.20 on 10 Jan.",
+        "actual": -30.2,
+        "itemIds": [rent, refund],
+        "cause": {"id": rent, "at": JANUARY, "name": "Rent", "amount": -130.3, "before": 100, "after": -30.3},
+        "until": FEBRUARY,
+        "worst": {"at": JANUARY, "actual": -30.2},
+    }
+    spent = await violation(world, token, clock, total(per="MONTH", atMost=130))
+    assert spent == {
+        "at": JANUARY,
+        "message": "Expenses above 130.00 EUR in Jan 2027, because of Rent (+130.30) on 10 Jan 2027: 0.00 -> 130.30. "
+        "Worst: 130.30 on 10 Jan.",
+        "actual": 130.3,
+        "itemIds": [rent],
+        "cause": {"id": rent, "at": JANUARY, "name": "Rent", "amount": 130.3, "before": 0, "after": 130.3},
+        "until": "2027-01-31T23:59:59.999999Z",
+        "worst": {"at": JANUARY, "actual": 130.3},
+    }
 
 
 async def test_every_fault_about_the_clock_is_listed(world: World, token: str, clock: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import cache
+from itertools import dropwhile, takewhile
 from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import UNSET
@@ -25,6 +26,17 @@ class Change(NamedTuple):
     id: str
     kind: str
     amount: Fraction
+
+
+class Found(NamedTuple):
+    """A violation."""
+
+    violation: tuple[datetime, float, list[str]]
+    """The instant, the value and the ids of items."""
+    cause: tuple[Any, ...] | None
+    """The id, the instant, the name and the amount of an item, and the value before and after it."""
+    until: datetime | None
+    worst: tuple[datetime, float]
 
 
 class Model(NamedTuple):
@@ -129,24 +141,42 @@ class Model(NamedTuple):
         found.sort(key=lambda event: event[:2])
         return [(at, type, id, amounts) for at, _, type, id, amounts in found]
 
-    def check_balance(
-        self, expected: BalanceExpectationEntry[Any], until: datetime
-    ) -> tuple[datetime, float, list[str]] | None:
+    def check_balance(self, expected: BalanceExpectationEntry[Any], until: datetime) -> Found | None:
         low = self.start if expected.from_ is UNSET else expected.from_
         high = until if expected.until is UNSET else expected.until
         book = str(expected.account or expected.currency)
         mine = self.changes(book)
-        for at in sorted({low, *(change.at for change in mine if low < change.at <= high)}):
-            balance = self.balance(book, at)
-            if is_outside(balance, expected):
-                now = [change.id for change in mine if change.at == at]
-                # A transfer inside a currency is there twice, and changes nothing.
-                return at, float(balance), [id for id in now if now.count(id) == 1]
-        return None
+        instants = sorted({low, *(change.at for change in mine if low < change.at <= high)})
+        points = [(at, self.balance(book, at)) for at in instants]
+        violated = list(dropwhile(lambda point: not excess(point[1], expected), points))
+        if not violated:
+            return None
+        at, balance = violated[0]
+        outside = list(takewhile(lambda point: excess(point[1], expected), violated))
+        later = violated[len(outside) :]
+        worst_at, worst = max(outside, key=lambda point: excess(point[1], expected))
+        is_below = expected.at_least is not UNSET and balance < exact(expected.at_least)
+        before = self.opening_of(book) + sum(change.amount for change in mine if change.at < at)
+        ids: list[str] = []
+        causes: list[tuple[Any, ...]] = []
+        # A transfer inside a currency is there twice, and changes nothing.
+        for id in dict.fromkeys(change.id for change in mine if change.at == at):
+            amount = sum(change.amount for change in mine if change.id == id)
+            if amount:
+                ids.append(id)
+            if amount and (amount < 0) == is_below:
+                names = (float(each) for each in (amount, before, before + amount))
+                causes.append((id, at, self.name_of(id), *names))
+            before += amount
+        return Found(
+            (at, float(balance), ids),
+            # The first of several equal ones.
+            max(causes, key=lambda cause: abs(cause[3]), default=None),
+            later[0][0] if later else None,
+            (worst_at, float(worst)),
+        )
 
-    def check_total(
-        self, expected: TotalExpectationEntry[Any], until: datetime
-    ) -> tuple[datetime, float, list[str]] | None:
+    def check_total(self, expected: TotalExpectationEntry[Any], until: datetime) -> Found | None:
         mine = [
             (id, item)
             for id, item in self.transactions()
@@ -156,16 +186,30 @@ class Model(NamedTuple):
         ]
         for first, last in periods(expected.per, self.start, until):
             inside = [(id, item) for id, item in mine if first <= item.at <= last]
-            for at in sorted({item.at for _, item in inside}):
-                counted = [(id, item) for id, item in inside if item.at <= at]
-                total = sum(exact(item.amount) for _, item in counted)
+            total = Fraction(0)
+            for id, item in inside:
+                before, total = total, total + exact(item.amount)
                 if expected.at_most is not UNSET and total > exact(expected.at_most):
-                    return at, float(total), [id for id, _ in counted]
+                    counted = [(id, each) for id, each in inside if each.at <= item.at]
+                    return Found(
+                        (item.at, total_of(counted), [id for id, _ in counted]),
+                        (id, item.at, item.name, float(exact(item.amount)), float(before), float(total)),
+                        None if expected.per == "ALL" or last > until else last,
+                        (inside[-1][1].at, total_of(inside)),
+                    )
             is_complete = expected.per == "ALL" or (first >= self.start and last <= until)
-            total = sum((exact(item.amount) for _, item in inside), Fraction(0))
             if is_complete and expected.at_least is not UNSET and total < exact(expected.at_least):
-                return last, float(total), [id for id, _ in inside]
+                return Found((last, float(total), [id for id, _ in inside]), None, None, (last, float(total)))
         return None
+
+    def name_of(self, id: str) -> str:
+        names = [(key, item.name) for key, item in self.transactions()]
+        names += [(key, item.name) for key, item in self.transfers()]
+        return dict(names)[id]
+
+
+def total_of(items: list[tuple[str, TransactionEntry[Any]]]) -> float:
+    return float(sum(exact(item.amount) for _, item in items))
 
 
 def periods(per: str, start: datetime, until: datetime) -> Iterator[tuple[datetime, datetime]]:
@@ -194,7 +238,8 @@ def signed(item: TransactionEntry[Any]) -> Fraction:
     return exact(item.amount) if item.type == "INCOME" else -exact(item.amount)
 
 
-def is_outside(balance: Fraction, expected: BalanceExpectationEntry[Any]) -> bool:
-    return (expected.at_least is not UNSET and balance < exact(expected.at_least)) or (
-        expected.at_most is not UNSET and balance > exact(expected.at_most)
-    )
+def excess(balance: Fraction, expected: BalanceExpectationEntry[Any]) -> Fraction:
+    """Return how far a balance is beyond the bounds."""
+    below = [] if expected.at_least is UNSET else [exact(expected.at_least) - balance]
+    above = [] if expected.at_most is UNSET else [balance - exact(expected.at_most)]
+    return max([Fraction(0), *below, *above])

@@ -9,12 +9,12 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from tests.unit.ledger_model import Model
+from tests.unit.ledger_model import Found, Model
 from tickover.api import ids, timestamps
 from tickover.api.clocks import AccountEntry, ContributionEntry, GoalEntry, NewClock, TransactionEntry, TransferEntry
-from tickover.api.expectations import BalanceExpectationEntry, TotalExpectationEntry
+from tickover.api.expectations import BalanceExpectationEntry, TotalExpectationEntry, Violation
 from tickover.api.timestamps import Instant
-from tickover.server.schedule import clocks, expectations
+from tickover.server.schedule import balance_violations, clocks
 from tickover.server.schedule.events import EventQuery, Events, read_cursor
 from tickover.server.schedule.expectations import Check
 from tickover.server.schedule.ledger import Ledger, balances
@@ -55,6 +55,9 @@ class Dice(Random):
         days, micros = self.choice((0, 0, 1, 2, 3, 8, 9, 28, 29, 60)), self.choice((-1, 0, 1))
         return max(self.start, self.start + days * DAY + micros * MICROSECOND)
 
+    def name(self) -> str:
+        return self.choice(("x", "y", "z"))
+
     def currency(self) -> str:
         return self.choice(("EUR", "EUR", "USD"))
 
@@ -69,7 +72,7 @@ class Dice(Random):
 
     def transaction(self) -> TransactionEntry[Any]:
         return TransactionEntry(
-            self.instant(), "x", self.choice(self.amounts), self.currency(), self.type(), self.category()
+            self.instant(), self.name(), self.choice(self.amounts), self.currency(), self.type(), self.category()
         )
 
     def goal(self) -> GoalEntry[Any, Any]:
@@ -79,7 +82,7 @@ class Dice(Random):
     def transfer(self) -> TransferEntry[Any]:
         from_, to = self.sample(list(ACCOUNTS), 2)
         received = UNSET if ACCOUNTS[from_] == ACCOUNTS[to] else self.choice(self.amounts)
-        return TransferEntry(self.instant(), "t", from_, to, self.choice(self.amounts), received)
+        return TransferEntry(self.instant(), self.name(), from_, to, self.choice(self.amounts), received)
 
     def with_accounts(self, params: NewClock) -> NewClock:
         """Return the same clock with accounts, some of them named by its transactions, and with transfers."""
@@ -146,6 +149,16 @@ def test_pages_of_events_equal_the_model() -> None:
         assert [event.get("pending", False) for event in seen] == [at > frozen_time for at, *_ in expected], seed
 
 
+def found(violation: Violation[Any] | None) -> Found | None:
+    if violation is None:
+        return None
+    first = violation.at, violation.actual, list(violation.item_ids)
+    cause = None if violation.cause is None else msgspec.structs.astuple(violation.cause)
+    assert violation.worst is not None
+    at, actual = msgspec.structs.astuple(violation.worst)
+    return Found(first, cause, violation.until, (at, actual))
+
+
 def test_balance_expectations_equal_the_model() -> None:
     for seed in range(2 * ROUNDS):
         dice = Dice(seed)
@@ -156,12 +169,11 @@ def test_balance_expectations_equal_the_model() -> None:
         expected = BalanceExpectationEntry(dice.currency() if account is UNSET else UNSET, *bounds, account)
         check = Check(ledger, Totals(ledger), dice.start, until, ledger.opening_balances(model.opening))
         violation = check.run(Expectation(balance=expected))
-        outcome = violation and (violation.at, violation.actual, violation.item_ids)
-        assert outcome == model.check_balance(expected, until), seed
+        assert found(violation) == model.check_balance(expected, until), seed
 
 
 def test_balances_that_hold_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expectations, "first_beyond", pytest.fail)
+    monkeypatch.setattr(balance_violations, "first_beyond", pytest.fail)
     dice = Dice(1)
     _, ledger = dice.ledger()
     expected = BalanceExpectationEntry[Any]("EUR", -(10**12), 10**12)
@@ -179,8 +191,7 @@ def test_total_expectations_equal_the_model() -> None:
         bounds = dice.bound(0, 1e-9, 0.3, 12, 40), dice.bound(0, 0.3, 12.34, 40, 1e13)
         expected = TotalExpectationEntry(dice.type(), dice.currency(), per, dice.category(), *bounds)
         violation = Check(ledger, Totals(ledger), dice.start, until, {}).run(Expectation(total=expected))
-        outcome = violation and (violation.at, violation.actual, violation.item_ids)
-        assert outcome == model.check_total(expected, until), seed
+        assert found(violation) == model.check_total(expected, until), seed
 
 
 def test_ledger_of_many_items_is_built_in_steps_and_equals_the_model() -> None:

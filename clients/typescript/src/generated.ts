@@ -773,6 +773,35 @@ export interface Violation {
   actual: number;
   /** IDs of the transactions or contributions that `actual` depends on. */
   itemIds: Array<string>;
+  cause?: Cause;
+  /** When the balance is within the bounds again. For a total above `atMost`, the last microsecond of the period. Absent if that isn't within the range. */
+  until?: string;
+  worst?: WorstValue;
+}
+
+/** The item that caused a violation.
+
+    For a balance, it is the item at the violation's `at` that moved the balance most in the wrong direction. For a
+    total, it is the transaction that exceeded `atMost`.
+     */
+export interface Cause {
+  id: string;
+  at: string;
+  name: string;
+  /** What the item added to the balance or total. Negative if it lowered the balance. */
+  amount: number;
+  /** The balance or total just before the item. */
+  before: number;
+  /** The balance or total just after the item. */
+  after: number;
+}
+
+/** The balance or total that is farthest beyond the bound. */
+export interface WorstValue {
+  /** The first time with this value. */
+  at: string;
+  /** The balance or total. */
+  actual: number;
 }
 
 /** The result of reconcileTestClock. */

@@ -151,6 +151,30 @@ Expectation = ExpectationEntry[Decimal, Decimal]
 """An expectation as clients build it."""
 
 
+class Cause(Result, Generic[Amount_co], frozen=True):
+    """The item that caused a violation.
+
+    For a balance, it is the item at the violation's `at` that moved the balance most in the wrong direction. For a
+    total, it is the transaction that exceeded `atMost`.
+    """
+
+    id: str
+    at: Timestamp
+    name: str
+    amount: Annotated[
+        Amount_co, doc("What the item added to the balance or total. Negative if it lowered the balance.")
+    ]
+    before: Annotated[Amount_co, doc("The balance or total just before the item.")]
+    after: Annotated[Amount_co, doc("The balance or total just after the item.")]
+
+
+class WorstValue(Result, Generic[Amount_co], frozen=True):
+    """The balance or total that is farthest beyond the bound."""
+
+    at: Annotated[Timestamp, doc("The first time with this value.")]
+    actual: Annotated[Amount_co, doc("The balance or total.")]
+
+
 class Violation(Result, Generic[Amount_co], frozen=True):
     """The first violation of an expectation."""
 
@@ -164,6 +188,20 @@ class Violation(Result, Generic[Amount_co], frozen=True):
     message: Annotated[str, doc("The violation in words.")]
     actual: Annotated[Amount_co, doc("The balance, total, amount or count.")]
     item_ids: Annotated[Sequence[str], doc("IDs of the transactions or contributions that `actual` depends on.")]
+    cause: Annotated[
+        Cause[Amount_co] | None,
+        doc("Absent if no item caused it: the balance was too low before the range, or a total stays below `atLeast`."),
+    ] = None
+    until: Annotated[
+        Timestamp | None,
+        doc(
+            "When the balance is within the bounds again. For a total above `atMost`, the last microsecond of the "
+            "period. Absent if that isn't within the range."
+        ),
+    ] = None
+    worst: Annotated[
+        WorstValue[Amount_co] | None, doc("The worst value before `until`. Absent for `goalReached` and `posted`.")
+    ] = None
 
 
 class ExpectationResult(Result, frozen=True):

@@ -125,16 +125,18 @@ def format_violations(
 ) -> str:
     """Return the violated expectations, and the items around the earliest violation with the balances after them.
 
-    The first line starts with the earliest violation, because pytest's summary shows only that. ✗ marks it.
+    The first line starts with the earliest violation, because pytest's summary shows only that. ✗ marks its time.
     """
     pairs = zip(expectations, result.results, strict=True)
     violated = [(expectation, each.violation) for expectation, each in pairs if each.violation]
-    first = min((violation for _, violation in violated), key=lambda violation: violation.at)
+    expected, first = min(violated, key=lambda pair: pair[1].at)
     count = f"{len(violated)} of {len(expectations)} expectations failed for {clock.id}."
     lines = [f"{sanitize(first.message)} {count}"]
     for expectation, violation in violated:
-        lines += [f"Expected: {expectation}", f"  Actual: {sanitize(violation.message)}"]
-    marker = f"  ✗ {timestamps.write(first.at)}  {sanitize(first.message)}"
+        lines.append(f"Expected: {expectation}")
+        if len(violated) > 1:
+            lines.append(f"  Actual: {sanitize(violation.message)}")
+    marker = f"  ✗ {timestamps.write(first.at)}  {expected}"
     items = clock_items(clock)
     balances = running_balances(items, opening_books(clock, opening_balances))
     return "\n".join([*lines, "", *_items_around(first.at, items, balances, [marker])])

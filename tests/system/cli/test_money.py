@@ -66,7 +66,8 @@ def test_violation_names_the_item_and_exits_with_9(shell: Shell, clock: str) -> 
     assert result.out.splitlines() == [
         f"  clock_…{clock[-8:]}  checked until {YEAR + 10}-01-01: 2 of 3 expectations hold",
         "  ✗ The EUR balance is never below -60.",
-        f"    {YEAR}-01-12 08:00 UTC  The EUR balance is -118.05, below -60.",
+        f"    Below -60.00 EUR from 12 Jan until 25 Jan {YEAR}, because of Rent (-68.05): ",
+        "    -50.00 -> -118.05. Worst: -118.05 on 12 Jan.",
         f"    ○ {YEAR}-01-12 08:00  Rent  −68.05 EUR",
         f'  ✓ Goal "Bike" is reached by {YEAR}-03-01T00:00:00Z.',
         f'  ✓ "Rent" is posted by {YEAR}-02-01T00:00:00Z.',

@@ -178,10 +178,12 @@ def test_expectations_fail_tests_with_a_marked_timeline(pytester: pytest.Pyteste
     result.assert_outcomes(passed=4, failed=1, errors=2)
     timeline = [
         "E * 2027-01-03T00:00:00Z  -20 EUR  = -20 EUR  Rent",
-        "E   *✗ 2027-01-03T00:00:00Z  The EUR balance is -20, below 0.",
+        "E   *✗ 2027-01-03T00:00:00Z  The EUR balance is never below 0.",
     ]
     result.stdout.fnmatch_lines(timeline * 3)
-    result.stdout.fnmatch_lines(["E   *ExpectationFailed: The EUR balance is -20, below 0. 1 of 1 *"])
+    result.stdout.fnmatch_lines(
+        ["E   *ExpectationFailed: Below 0.00 EUR *, because of Rent (-20.00): 0.00 -> -20.00. *1 of 1 *"]
+    )
     result.stdout.no_fnmatch_line("*format_violations*")
 
 

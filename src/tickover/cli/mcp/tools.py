@@ -161,7 +161,7 @@ class Tools:
     ) -> Json:
         """Check expectations about everything that is scheduled, by default those of the clock.
 
-        A violation names the first instant and its items.
+        A violation has its cause, when the expectation holds again, and the worst value until then.
         """
         with self._client() as client:
             return _json(client.check_clock(id, expectations, until=until, opening_balances=opening_balances))

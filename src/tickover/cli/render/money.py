@@ -83,7 +83,7 @@ def _balance_after(event: Event) -> Text:
 def render_check(
     snapshot: Snapshot, expectations: Sequence[Expectation], result: CheckResult, width: int
 ) -> list[Text]:
-    """Render each expectation, and for each violation when it happens and which items cause it."""
+    """Render each expectation, and each violation with its items."""
     summary = Text.assemble((f"checked until {formatting.timestamp(result.until)}: ", FAINT), summarize_check(result))
     lines = wrap([Text(formatting.short_id(snapshot.id), HAPPENED), summary], width)
     for expectation, one in zip(expectations, result.results, strict=True):
@@ -95,8 +95,7 @@ def render_check(
 
 
 def _violation(snapshot: Snapshot, violation: Violation[Decimal], width: int) -> list[Text]:
-    at = Text(formatting.timestamp(violation.at), HAPPENED)
-    lines = wrap([at, Text(sanitize(violation.message), BAD)], width - 2)
+    lines = wrap([Text(sanitize(violation.message), BAD)], width - 2)
     items = [item for item in clock_items(snapshot) if item.id in violation.item_ids]
     lines += item_list(items[-_MAX_ITEMS:], width - 2)
     if len(items) > _MAX_ITEMS:

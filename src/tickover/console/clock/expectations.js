@@ -57,15 +57,12 @@ export function isExpectation(value) {
   }
 }
 
-/** Describe a violation. The server's message has plain numbers. */
-export function describeViolation(expectation, { actual, message }, model) {
-  const [word, rule] = ruleOf(expectation);
-  const { atLeast, atMost } = rule;
-  const { currency } = subjectOf(rule, model);
+/** Describe a violation: in the server's words, or without the names and times that the expectation has already. */
+export function describeViolation(expectation, { actual, message }) {
+  const [word] = ruleOf(expectation);
   if (word === "goalReached") return `The goal has ${formatMoney(actual)}.`;
   if (word === "posted") return `It posts ${actual === 1 ? "once" : `${actual} times`}.`;
-  const bound = actual < atLeast ? `below ${formatMoney(atLeast, currency)}` : `above ${formatMoney(atMost, currency)}`;
-  return message.replace(/\S+, \w+ \S+$/, () => `${formatMoney(actual, currency)}, ${bound}.`);
+  return message;
 }
 
 const NO_GOAL = { sums: [0n], times: [], targetUnits: 1n, target: 0, places: 0 }; // until the server rejects its name

@@ -1,9 +1,7 @@
 // The panel of expectations: what must hold, and whether it does.
 
-import { curveOf, lowestPoint } from "../clock/clock-model.js";
 import { showErrors } from "../clock/create-clock.js";
 import {
-  balanceRules,
   describeExpectation,
   describeViolation,
   expectationState,
@@ -12,7 +10,7 @@ import {
 import { EXPECTATIONS_HINT, expectationForm, removeButton } from "../forms/expectation-form.js";
 import { card, disclosure } from "../lib/card.js";
 import { h, render } from "../lib/dom.js";
-import { formatDay, formatInstant, formatMoney } from "../lib/format.js";
+import { formatInstant } from "../lib/format.js";
 import { stateBadge } from "../lib/icons.js";
 import { parseInstant } from "../lib/instants.js";
 import { withAmounts } from "../lib/nowrap.js";
@@ -95,27 +93,12 @@ export class ExpectationsPanel {
     );
   }
 
-  /** Describe the lowest balance of a violated rule, if it is below that of the first violation. */
-  #lowest({ balance: rule }, { actual }) {
-    const curve = rule && curveOf(this.#model, rule);
-    // A currency without transactions has no curve.
-    if (!curve || !(actual < rule.atLeast)) return "";
-    const [{ from, to }] = balanceRules({ ...this.#model, expectations: [{ balance: rule }] }, curve);
-    const { at, value } = lowestPoint(curve, from, to);
-    return value < actual ? ` Its lowest is ${formatMoney(value, curve.currency)}, on ${formatDay(at)}.` : "";
-  }
-
   #violation(expectation, violation) {
-    const { at, itemIds } = violation;
-    const instant = parseInstant(at);
-    const names = this.#model.items.filter((item) => itemIds.includes(item.id)).map((item) => `“${item.name}”`);
-    const cause = names.length === 1 ? ` with ${names[0]}` : "";
+    const instant = parseInstant(violation.at);
     return h(
       "p.violation",
       h("button.link", { onclick: () => this.#onShow(instant) }, `Violation on ${formatInstant(instant)}`),
-      withAmounts(
-        `${cause}. ${describeViolation(expectation, violation, this.#model)}${this.#lowest(expectation, violation)}`,
-      ),
+      withAmounts(`. ${describeViolation(expectation, violation)}`),
     );
   }
 

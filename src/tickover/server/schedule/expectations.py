@@ -14,17 +14,21 @@ from tickover.api.arguments import int_if_whole
 from tickover.api.errors import Fault, truncate
 from tickover.api.expectations import (
     BalanceExpectationEntry,
+    Cause,
     GoalReachedExpectationEntry,
     PostedExpectationEntry,
     TotalExpectationEntry,
     Violation,
+    WorstValue,
 )
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
+from tickover.server.schedule.balance_violations import find_violation
 from tickover.server.schedule.ledger import Ledger, fraction_to_number
 from tickover.server.schedule.money import Amount, to_fraction, to_number
 from tickover.server.schedule.schedule import Expectation
-from tickover.server.schedule.totals import Totals, TotalViolation, first_above, first_below, first_beyond
+from tickover.server.schedule.totals import Totals, TotalViolation, first_above, first_below
+from tickover.server.schedule.violation_messages import balance_message, bounds_text, total_message
 
 _ZERO: Final = Fraction(0)
 _NOUNS: Final = {"INCOME": "Income", "EXPENSE": "Expenses"}
@@ -146,35 +150,47 @@ class Check:
                 return self._check_posted(posted)
 
     def _check_balance(self, expected: BalanceExpectationEntry[Amount]) -> Violation[Amount] | None:
-        ledger = self._ledger
-        key = expected.currency or expected.account
+        key, at_least, at_most = expected.currency or expected.account, expected.at_least, expected.at_most
         assert key is not UNSET, "an expectation has a currency or an account"
-        name = f"{key} balance" if expected.currency else f"balance of {key}"
-        book, opening = ledger.book(key), self._opening.get(key, _ZERO)
+        book, opening = self._ledger.book(key), self._opening.get(key, _ZERO)
         start = expected.from_ or self._start
         low, high = book.index_at(start), book.index_at(expected.until or self.until) + 1
-        violations: list[tuple[int, str]] = []
-        if expected.at_least is not UNSET:
-            minimum = ceil((to_fraction(expected.at_least) - opening) * book.unit)
-            is_below = book.lowest[high - 1] < minimum
-            if is_below and (below := first_beyond(book.balances, low, high, minimum, min)) is not None:
-                violations.append((below, f"below {_text(expected.at_least)}"))
-        if expected.at_most is not UNSET:
-            maximum = floor((to_fraction(expected.at_most) - opening) * book.unit)
-            is_above = book.highest[high - 1] > maximum
-            if is_above and (above := first_beyond(book.balances, low, high, maximum, max)) is not None:
-                violations.append((above, f"above {_text(expected.at_most)}"))
-        if not violations:
+        # Without a bound, the farthest balance is one.
+        minimum, maximum = book.lowest[high - 1], book.highest[high - 1]
+        if at_least is not UNSET:
+            minimum = ceil((to_fraction(at_least) - opening) * book.unit)
+        if at_most is not UNSET:
+            maximum = floor((to_fraction(at_most) - opening) * book.unit)
+        found = find_violation(book, low, high, minimum, maximum)
+        if found is None:
             return None
-        index, bound = min(violations)
-        at = start if index == low else book.instants[index - 1]
-        actual = fraction_to_number(book.balance(index, opening))
+
+        def number(balance: int) -> Amount:
+            return fraction_to_number(opening + Fraction(balance, book.unit))
+
+        def instant(index: int) -> Instant:
+            return start if index == low else book.instants[index - 1]
+
+        at, balance = instant(found.first), book.balances[found.first]
         # The balance at the start of the range can be older than the range.
-        is_new = index > 0 and book.instants[index - 1] == at
-        positions = list(islice(book.running_balances, book.ends[index - 1], book.ends[index])) if is_new else []
-        if expected.currency:
-            positions = [position for position in positions if not ledger.is_internal(position)]
-        return Violation(at, f"The {name} is {_text(actual)}, {bound}.", actual, ledger.item_ids(positions))
+        is_new = found.first > 0 and book.instants[found.first - 1] == at
+        steps = [step for step in book.steps(found.first) if step.change] if is_new else []
+        cause = None
+        if wrong := [step for step in steps if (step.change < 0) is (balance < minimum)]:
+            step = max(wrong, key=lambda step: abs(step.change))
+            amount = to_number(step.change, book.unit)
+            cause = self._cause(step.position, at, amount, number(step.before), number(step.after))
+        actual, until = number(balance), instant(found.end) if found.end < high else None
+        worst = WorstValue(instant(found.worst), number(book.balances[found.worst]))
+        account = "" if expected.currency else f"Account {key} "
+        bound = bounds_text(expected.currency or self._ledger.accounts[key].currency, at_least, at_most)
+        message = balance_message(f"{account}{bound}", at, until, actual, cause, worst)
+        ids = self._ledger.item_ids(step.position for step in steps)
+        return Violation(at, message, actual, ids, cause, until, worst)
+
+    def _cause(self, position: int, at: Instant, amount: Amount, before: Amount, after: Amount) -> Cause[Amount]:
+        [id] = self._ledger.item_ids([position])
+        return Cause(id, at, self._ledger.items[position].name, amount, before, after)
 
     def _check_goal(self, expected: GoalReachedExpectationEntry) -> Violation[Amount] | None:
         # A goal that was added later may have the same name as that of a stored expectation.
@@ -198,20 +214,30 @@ class Check:
             limit = floor(to_fraction(expected.at_most) * series.unit)
             above = first_above(series, expected.per, self.until, limit)
             if above is not None:
-                found.append((above, f"above {_text(expected.at_most)}"))
+                found.append((above, bounds_text(expected.currency, at_most=expected.at_most)))
         if expected.at_least is not UNSET:
             minimum = ceil(to_fraction(expected.at_least) * series.unit)
             below = first_below(series, expected.per, self._start, self.until, minimum)
             if below is not None:
-                found.append((below, f"below {_text(expected.at_least)}"))
+                found.append((below, bounds_text(expected.currency, expected.at_least)))
         if not found:
             return None
         violation, bound = min(found)
-        actual = to_number(series.sums[violation.end] - series.sums[violation.first], series.unit)
+        before_period = series.sums[violation.first]
+
+        def number(end: int) -> Amount:
+            return to_number(series.sums[end] - before_period, series.unit)
+
+        at, index = violation.at, violation.cause
+        actual, cause, worst = number(violation.end), None, WorstValue(at, number(violation.end))
+        if index is not None:
+            amount = to_number(series.sums[index + 1] - series.sums[index], series.unit)
+            cause = self._cause(series.positions[index], at, amount, number(index), number(index + 1))
+            worst = WorstValue(series.instants[violation.last_end - 1], number(violation.last_end))
         of_category = "" if category is None else f' for "{category}"'
-        what = f"{_NOUNS[expected.type]} in {expected.currency}{of_category} {violation.period}"
+        what = f"{_NOUNS[expected.type]}{of_category} {bound} {violation.period}"
         ids = self._ledger.item_ids(series.positions[violation.first : violation.end])
-        return Violation(violation.at, f"{what}: {_text(actual)}, {bound}.", actual, ids)
+        return Violation(at, total_message(what, actual, cause, worst), actual, ids, cause, violation.until, worst)
 
     def _check_posted(self, expected: PostedExpectationEntry) -> Violation[Amount] | None:
         ledger = self._ledger

@@ -11,8 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct, UnsetType
 
@@ -28,6 +29,18 @@ _DECREASES: Final = {_EXPENSE, _OUT}
 
 _Change = tuple[Instant, int, int, Amount]
 """What an item changes in a book: its instant, its position, the member of the turnover, and the amount."""
+
+
+class Step(NamedTuple):
+    """The position of an item, and the balance before and after it."""
+
+    position: int
+    before: int
+    after: int
+
+    @property
+    def change(self) -> int:
+        return self.after - self.before
 
 
 class Book(Struct, frozen=True):
@@ -53,6 +66,13 @@ class Book(Struct, frozen=True):
     def index_at(self, at: Instant) -> int:
         """Return the index of the state at `at`, after all items of that instant."""
         return bisect_right(self.instants, at)
+
+    def steps(self, index: int) -> Iterator[Step]:
+        """Return what each item of a state's instant does. A transfer inside of a currency changes nothing."""
+        before = self.balances[index - 1]
+        for position, after in islice(self.running_balances.items(), self.ends[index - 1], self.ends[index]):
+            yield Step(position, before, after)
+            before = after
 
     def balance(self, index: int, opening: Fraction) -> Fraction:
         """Return the balance of a state, with an opening balance."""
@@ -133,11 +153,6 @@ class Ledger:
     def items(self) -> Sequence[StoredTransaction | StoredTransfer]:
         """Transactions, followed by transfers, as the positions of books count them."""
         return [*self.transactions, *self.transfers]
-
-    def is_internal(self, position: int) -> bool:
-        """Return whether an item is a transfer inside of one currency, which doesn't change that currency's balance."""
-        item = self.items[position]
-        return isinstance(item, StoredTransfer) and item.received is None
 
     def item_ids(self, positions: Iterable[int]) -> list[str]:
         """Return the IDs of transactions and transfers."""

@@ -37,16 +37,16 @@ class Calendar(NamedTuple):
 
 # The first day of the calendar, 0001-01-01, has the ordinal 1 and is a Monday.
 CALENDARS: Final = {
-    "DAY": Calendar(lambda at: at.toordinal(), date.fromordinal, lambda day: f"on {day}"),
+    "DAY": Calendar(lambda at: at.toordinal(), date.fromordinal, lambda day: f"on {day.day} {day:%b %Y}"),
     "WEEK": Calendar(
         lambda at: (at.toordinal() - 1) // 7,
         lambda number: date.fromordinal(number * 7 + 1),
-        lambda day: f"in the week from {day}",
+        lambda day: f"in the week from {day.day} {day:%b %Y}",
     ),
     "MONTH": Calendar(
         lambda at: at.year * 12 + at.month - 1,
         lambda number: date(number // 12, number % 12 + 1, 1),
-        lambda day: f"in {day:%Y-%m}",
+        lambda day: f"in {day:%b %Y}",
     ),
 }
 
@@ -119,36 +119,45 @@ class TotalViolation(NamedTuple):
     period: str
     first: int
     end: int
+    last_end: int
+    """The end of the transactions of the whole period."""
+    cause: int | None = None
+    """The transaction that exceeded the limit."""
+    until: Instant | None = None
+    """The end of the period of an excess."""
 
 
 def first_above(series: Series, per: Period, until: Instant, limit: int) -> TotalViolation | None:
     """Return where a total first exceeds `limit`. Partial periods count."""
     count = bisect_right(series.instants, until)
     if per == "ALL":
-        return _first_excess(series, 0, count, limit, "in total")
-    periods = series.periods(per)
+        return _first_excess(series, 0, count, limit, "in total", None)
+    calendar, periods = CALENDARS[per], series.periods(per)
     # The last period can have transactions after `until`.
     index = first_beyond(periods.totals, 0, bisect_left(periods.bounds, count), limit, max)
     if index is None:
         return None
-    end = min(periods.bounds[index + 1], count)
-    return _first_excess(series, periods.bounds[index], end, limit, CALENDARS[per].name(periods.numbers[index]))
+    number, first, end = periods.numbers[index], periods.bounds[index], min(periods.bounds[index + 1], count)
+    last = calendar.end(number)
+    return _first_excess(series, first, end, limit, calendar.name(number), last if last <= until else None)
 
 
-def _first_excess(series: Series, first: int, end: int, limit: int, period: str) -> TotalViolation | None:
+def _first_excess(
+    series: Series, first: int, end: int, limit: int, period: str, until: Instant | None
+) -> TotalViolation | None:
     """Return where the total of transactions `first` to `end` first exceeds `limit`. An instant counts as a whole."""
     index = bisect_right(series.sums, series.sums[first] + limit, first, end + 1)
     if index > end:
         return None
     at = series.instants[index - 1]
-    return TotalViolation(at, period, first, bisect_right(series.instants, at, index, end))
+    return TotalViolation(at, period, first, bisect_right(series.instants, at, index, end), end, index - 1, until)
 
 
 def first_below(series: Series, per: Period, start: Instant, until: Instant, minimum: int) -> TotalViolation | None:
     """Return the first complete period whose total is below `minimum`."""
     if per == "ALL":
         count = bisect_right(series.instants, until)
-        return TotalViolation(until, "in total", 0, count) if series.sums[count] < minimum else None
+        return TotalViolation(until, "in total", 0, count, count) if series.sums[count] < minimum else None
     calendar, periods = CALENDARS[per], series.periods(per)
     first, last = calendar.number_of(start), calendar.number_of(until)
     first += calendar.start(first) < start
@@ -160,8 +169,8 @@ def first_below(series: Series, per: Period, start: Instant, until: Instant, min
     number = first + (gap if index is None else index) - low
     if number > last or minimum <= 0:
         return None
-    bounds = (gap, gap) if index is None else (index, index + 1)
-    return TotalViolation(calendar.end(number), calendar.name(number), *(periods.bounds[bound] for bound in bounds))
+    first, end = (periods.bounds[bound] for bound in ((gap, gap) if index is None else (index, index + 1)))
+    return TotalViolation(calendar.end(number), calendar.name(number), first, end, end)
 
 
 def first_beyond(values: Sequence[int], start: int, end: int, bound: int, extreme: Callable[..., int]) -> int | None:
