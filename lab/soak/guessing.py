@@ -15,7 +15,7 @@ from lab.soak.rows import Context, Figure, Row, at_least, at_most
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import NOW, SETTINGS, HttpResponse, World
 from tickover.api.timestamps import Instant
-from tickover.server.sign_in.logins import CountedAttempt, Limits
+from tickover.server.sign_in.logins import CountedAttempt, SendLimits
 from tickover.server.sign_in.mail.mailer import Email
 from tickover.server.storage import open_store
 from tickover.server.storage.store import NewSession, Store
@@ -59,7 +59,7 @@ class WatchedStore:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    async def count_attempt(self, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
+    async def count_attempt(self, email: str, limits: SendLimits, now: Instant) -> CountedAttempt | None:
         counted = await self._store.count_attempt(email, limits, now)
         if counted is not None:
             self.compared[email] += 1

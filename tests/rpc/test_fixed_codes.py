@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.program import code_params, verify_params
 from tests.support.world import World, open_world
@@ -44,3 +45,15 @@ async def test_hourly_limit_holds(world: World) -> None:
         await world.result("sendLoginCodeEmail", code_params(EVE))
     world.pass_time(seconds=1)
     assert (await world.error("sendLoginCodeEmail", code_params(EVE)))["data"]["reason"] == "RATE_LIMITED"
+
+
+async def test_address_that_a_stranger_has_locked_is_unlocked_after_an_hour(world: World) -> None:
+    limits = world.services.send_limits
+    world.services.send_limits = replace(limits, failures_in_a_row=3, sends_an_hour=0, sends_an_hour_from_one_network=0)
+    await world.result("sendLoginCodeEmail", code_params(EVE))
+    for _ in range(3):
+        await world.error("loginByEmailVerification", verify_params(EVE, "000000"))
+    for minutes in (58, 3):
+        world.pass_time(minutes=minutes)
+        await world.result("sendLoginCodeEmail", code_params(EVE))
+        assert ("result" in await try_code(world, EVE)) == (minutes == 3)

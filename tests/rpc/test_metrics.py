@@ -28,7 +28,7 @@ from tickover.server.metrics.server import DatabaseFacts
 from tickover.server.settings import SettingError, read_settings
 from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
 from tickover.server.storage.admin.statistics import Statistics
-from tickover.server.storage.postgres import pool
+from tickover.server.storage.postgres import database
 from tickover.server.storage.sqlite import writer
 from tickover.server.storage.store import Cause, Load, overloaded
 
@@ -147,7 +147,7 @@ async def test_every_gauge_of_a_server_has_its_source(tmp_path: Path, monkeypatc
     ],
 )
 def test_failure_of_the_database_has_a_cause(failure: BaseException, cause: str) -> None:
-    driver = writer if isinstance(failure, apsw.Error) else pool
+    driver = writer if isinstance(failure, apsw.Error) else database
     assert driver.cause_of(failure) == cause
     assert cause in get_args(Cause)
 

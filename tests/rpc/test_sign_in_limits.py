@@ -16,7 +16,7 @@ SEND, LOGIN = "sendLoginCodeEmail", "loginByEmailVerification"
 async def test_only_the_email_says_that_codes_are_stopped(tmp_path: Path, database_url: str) -> None:
     settings = replace(SETTINGS, resend_seconds=0, sends_per_hour_per_network=0)
     async with open_failing_mail_world(tmp_path, database_url, settings) as (world, mailer):
-        world.services.login_limits = replace(world.services.login_limits, failures_in_a_row=1)
+        world.services.send_limits = replace(world.services.send_limits, failures_in_a_row=1)
         await world.result(SEND, send())
         code = mailer.emails[-1].secret
         rejected = await world.post(call(LOGIN, login(wrong(code))))

@@ -27,20 +27,19 @@ _FUNCTIONS = """
 
 _CLOCKS = """
     insert into clocks
-    select created_at / {day} % 10, pg_temp.key_of(created_at, number),
+    select pg_temp.key_of(created_at, number),
       pg_temp.key_of({users_created_at}, number % {users}),
       {start}, {start}, {end}
     from (select number, {now} - ({clocks} - number) * {step} as created_at
       from generate_series(1::bigint, {clocks}) as number) as input"""
-# Ten days have ten slots, so these share the slot of today.
 _OVERDUE_CLOCKS = """
     insert into clocks
-    select {now} / {day} % 10, pg_temp.key_of({now} - 10 * {day}, number), pg_temp.key_of({users_created_at}, 0),
+    select pg_temp.key_of({now} - 10 * {day}, number), pg_temp.key_of({users_created_at}, 0),
       {start}, {start}, {end}
     from generate_series(1::bigint, {overdue}) as number"""
 _COLLECTED_CLOCKS = """
     insert into clocks
-    select ({now} / {day} - age) % 10, pg_temp.key_of({now} - age * {day}, number),
+    select pg_temp.key_of({now} - age * {day}, number),
       pg_temp.key_of({users_created_at}, {collector}), {start}, {start}, {end}
     from generate_series(0, 7) as age, generate_series({collector}, {collector} + {collected} - 1) as number"""
 # For every tenth clock, and for all clocks of the collector from today. The clocks of the first days have expired.
@@ -56,7 +55,7 @@ _CONNECTIONS = """
     select key, key, 'PLAID', 'Bank', 0, case when odd then digest end, case when not odd then digest end
     from (select key, sha256(uuid_send(key)) as digest, get_byte(uuid_send(key), 15) % 2 = 1 as odd
       from clocks) as input"""
-_SCHEDULES = "insert into schedules select slot, key, '\\x00' from clocks"
+_SCHEDULES = "insert into schedules select key, '\\x00' from clocks"
 _USERS = """
     insert into users select pg_temp.key_of({users_created_at}, number), pg_temp.address_of(number), 0
     from generate_series(0::bigint, {users} - 1) as number"""
@@ -77,7 +76,7 @@ _BUSY_EMAILS = """
     select pg_temp.digest_of(-number), '{busy}', 'CODE', ({now} - number * {minute}) * 1000, 0, 'a network'
     from generate_series(1::bigint, 30) as number"""
 _FAILURES = """
-    insert into login_failures select pg_temp.address_of(number), number % 100
+    insert into login_failures select pg_temp.address_of(number), number % 100, 0
     from generate_series(0::bigint, {users} - 1) as number"""
 
 
@@ -127,22 +126,6 @@ class BulkData(NamedTuple):
         clocks = (_CLOCKS, _OVERDUE_CLOCKS, _COLLECTED_CLOCKS, _SCHEDULES, _CREATIONS, _CONNECTIONS)
         for rows in (*clocks, _USERS, _TOKENS, _EMAILS, _BUSY_EMAILS, _FAILURES):
             await connection.execute(rows.format(**numbers))
-
-
-async def insert_clocks(connection: asyncpg.Connection, created_at: Instant, count: int, owner: int = 1) -> None:
-    """Insert clocks of one user, numbered from 1, all created at the same time."""
-    millis, owners_millis, day = _millis(created_at), _millis(NOW - DAY), DAY // _MILLISECOND
-    await connection.execute(
-        f"""{_FUNCTIONS};
-        with inserted as (
-          insert into clocks
-          select {millis // day % 10}, pg_temp.key_of({millis}, number), pg_temp.key_of({owners_millis}, {owner}),
-            {to_micros(START)}, {to_micros(START)}, {to_micros(END)}
-          from generate_series(1::bigint, {count}) as number
-          returning slot, key
-        )
-        insert into schedules select slot, key, 'schedule' from inserted"""
-    )
 
 
 def address(number: int) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import asyncpg
 
-from tickover.server.storage.postgres.pool import Connections
+from tickover.server.storage.postgres.database import Database
 from tickover.server.storage.postgres.store import PostgresStore
 
 _EXPLAIN: Final = {
@@ -95,7 +95,7 @@ class _LoggingConnection(asyncpg.Connection):
             self.statements.append(Statement(entry["Query Text"], entry["Plan"]))
 
 
-class ExplainedConnections(Connections):
+class ExplainedDatabase(Database):
     """Connections that record the plan of each statement."""
 
     def __init__(self, url: str, limit: int) -> None:
@@ -113,9 +113,9 @@ class ExplainedConnections(Connections):
 
 
 @asynccontextmanager
-async def open_explained(url: str) -> AsyncIterator[tuple[PostgresStore, ExplainedConnections]]:
+async def open_explained(url: str) -> AsyncIterator[tuple[PostgresStore, ExplainedDatabase]]:
     """Open a store with one connection. The URL must be a superuser's, because only superusers can use auto_explain."""
-    connections = ExplainedConnections(url, 1)
+    connections = ExplainedDatabase(url, 1)
     await connections.open()
     store = PostgresStore(connections)
     try:

@@ -59,19 +59,6 @@ async def test_stored_clock_is_found(
     assert await store.list_clocks(user(1), bytes(16), None, 10) == [clock(2), there]
 
 
-async def test_clock_of_any_day_is_found_and_deleted(store: Store) -> None:
-    """PostgreSQL has ten partitions, one for each of ten days."""
-    for other in range(12):
-        await add_clock(store, clock(2, NOW - other * DAY), user(1))
-    for age in range(12):
-        there = clock(1, NOW - age * DAY)
-        await add_clock(store, there, user(1))
-        assert await store.find_clock(there.key, user(1)) == StoredClock(there, b"schedule"), age
-        assert await store.delete_clock(there.key, user(1)), age
-        assert await store.find_clock(there.key, user(1)) is None, age
-        assert len(await listed(store, user(1))) == 12, age
-
-
 # Advancing
 
 

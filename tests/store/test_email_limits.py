@@ -29,7 +29,7 @@ from tests.store.values import (
 )
 from tickover.api.limits import RESEND_INTERVAL
 from tickover.api.timestamps import Instant
-from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
+from tickover.server.sign_in.logins import Claimed, CountedAttempt, LoginEmail, SendLimits, TooSoon
 from tickover.server.storage.store import Store
 
 HERE, THERE = b"network: here...", b"network: there.."
@@ -64,7 +64,7 @@ async def test_code_that_is_not_mailed_neither_waits_for_the_slot_nor_holds_it(s
 async def test_code_that_is_not_mailed_counts_for_the_hourly_limits(store: Store) -> None:
     for number in range(2):
         fixed = replace(code(number, NOW + number * SECOND), is_mailed=False)
-        claimed = await store.claim_send(fixed, Limits(sends_an_hour=1))
+        claimed = await store.claim_send(fixed, SendLimits(sends_an_hour=1))
         assert claimed == (_HOURLY if number else Claimed(codes_stopped=False))
 
 
@@ -106,13 +106,13 @@ async def test_undone_email_holds_no_slot_and_its_secret_is_invalid(store: Store
 @pytest.mark.parametrize(
     ("limits", "networks", "limit"),
     [
-        pytest.param(Limits(), 3, 30, id="thirty from three networks"),
-        pytest.param(Limits(sends_an_hour_from_one_network=1), 7, 7, id="one from each of seven networks"),
-        pytest.param(Limits(sends_an_hour_from_one_network=0), 1, 30, id="no limit for a network"),
-        pytest.param(Limits(sends_an_hour=0), 40, 40, id="no limit in total"),
+        pytest.param(SendLimits(), 3, 30, id="thirty from three networks"),
+        pytest.param(SendLimits(sends_an_hour_from_one_network=1), 7, 7, id="one from each of seven networks"),
+        pytest.param(SendLimits(sends_an_hour_from_one_network=0), 1, 30, id="no limit for a network"),
+        pytest.param(SendLimits(sends_an_hour=0), 40, 40, id="no limit in total"),
     ],
 )
-async def test_hourly_limits_on_emails(store: Store, limits: Limits, networks: int, limit: int) -> None:
+async def test_hourly_limits_on_emails(store: Store, limits: SendLimits, networks: int, limit: int) -> None:
     results = [
         await store.claim_send(code(number, NOW + number * MINUTE, network=b"%16d" % (number % networks)), limits)
         for number in range(40)
@@ -151,7 +151,7 @@ async def test_rejected_or_undone_email_does_not_count(store: Store) -> None:
     for number in range(10, 40):
         assert isinstance(await store.claim_send(link(number, NOW + MINUTE), HOURLY_LIMITS_ONLY), TooSoon)
         assert await store.redeem_link(digest(number), session(99, NOW + MINUTE)) is None
-    assert await store.count_attempt(ANA, Limits(), NOW + MINUTE) == CountedAttempt(digest(9), NOW + 9 * SECOND)
+    assert await store.count_attempt(ANA, SendLimits(), NOW + MINUTE) == CountedAttempt(digest(9), NOW + 9 * SECOND)
     await sent(store, code(40, NOW + HOUR), HOURLY_LIMITS_ONLY)
 
 
@@ -181,7 +181,7 @@ async def test_sign_in_resets_both_counts_of_its_address(store: Store, kind: Kin
 class Guesser:
     """A user whom only a limit of ten failures stops. Emails are sent a second apart."""
 
-    limits = Limits(timedelta(0), sends_an_hour=0, sends_an_hour_from_one_network=0, failures_in_a_row=10)
+    limits = SendLimits(timedelta(0), sends_an_hour=0, sends_an_hour_from_one_network=0, failures_in_a_row=10)
 
     def __init__(self, store: Store) -> None:
         self.now = NOW
@@ -311,7 +311,7 @@ async def test_sweep_keeps_the_codes_of_other_addresses(store: Store, ana_is_fir
 
 async def test_hourly_limit_counts_emails_in_the_order_of_sending(store: Store) -> None:
     """The last email has the earliest timestamp, because the wall clock was set back by five minutes."""
-    limits = Limits(resend_interval=timedelta(0), sends_an_hour=2, sends_an_hour_from_one_network=0)
+    limits = SendLimits(resend_interval=timedelta(0), sends_an_hour=2, sends_an_hour_from_one_network=0)
     first, second = NOW + 5 * MINUTE, NOW
     for number, sent_at in enumerate((first, second)):
         assert isinstance(await store.claim_send(code(number, sent_at), limits), Claimed)
@@ -331,7 +331,23 @@ async def test_hourly_limit_counts_emails_in_the_order_of_sending(store: Store) 
 )
 async def test_timestamp_far_in_the_future_holds_no_slot(store: Store, set_back: timedelta, holds: bool) -> None:
     await sent(store, code(1))
-    claimed = await store.claim_send(code(2, NOW - set_back), Limits())
+    claimed = await store.claim_send(code(2, NOW - set_back), SendLimits())
     assert isinstance(claimed, TooSoon) == holds
     if isinstance(claimed, TooSoon):
         assert claimed.retry_after_seconds(NOW - set_back) == 60
+
+
+async def test_failures_with_a_lifetime_expire_after_the_last_one(guesser: Guesser) -> None:
+    """Nobody can lock an address for ever whose link can't be mailed."""
+    guesser.limits = replace(guesser.limits, failure_lifetime=HOUR)
+    await guesser.fail(9)
+    guesser.now += HOUR - 2 * SECOND  # the next email takes a second
+    await guesser.fail(1)
+    assert (await guesser.send())[1] == Claimed(codes_stopped=True)
+    assert not await guesser.try_code()
+    guesser.now += HOUR - 3 * SECOND
+    assert (await guesser.send())[1] == Claimed(codes_stopped=True)
+    assert (await guesser.send())[1] == Claimed(codes_stopped=False)
+    # They count from the beginning again.
+    await guesser.fail(10)
+    assert (await guesser.send())[1] == Claimed(codes_stopped=True)

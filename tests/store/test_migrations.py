@@ -59,21 +59,21 @@ async def test_migrations_run_once_in_order_and_preserve_data(
     await add_clock(store, clock(1), user(1))
     await store.close()
     _add_migrations(
-        tmp_path, _0101_add_colours="create table colours (name text not null)",
-        _0102_add_red="insert into colours values ('red')",
+        tmp_path, _0901_add_colours="create table colours (name text not null)",
+        _0902_add_red="insert into colours values ('red')",
     )  # fmt: skip
     monkeypatch.setattr(migrations, "_FOLDER", tmp_path)
     for _ in range(2):
         assert await find() == StoredClock(clock(1), b"schedule")
         assert execute(url, "select name from colours") == [("red",)]
-    assert schema_version(url) == 102
+    assert schema_version(url) == 902
     # A migration that fails changes nothing.
-    _add_migrations(tmp_path, _0103_add_blue="insert into colours values ('blue'); insert into nothing values (1)")
+    _add_migrations(tmp_path, _0903_add_blue="insert into colours values ('blue'); insert into nothing values (1)")
     with pytest.raises(SettingError, match="nothing"):
         await find()
     assert execute(url, "select name from colours") == [("red",)]
-    (tmp_path / "sqlite" / "migrations" / "0103_add_blue.sql").unlink()
-    (tmp_path / "postgres" / "migrations" / "0103_add_blue.sql").unlink()
+    (tmp_path / "sqlite" / "migrations" / "0903_add_blue.sql").unlink()
+    (tmp_path / "postgres" / "migrations" / "0903_add_blue.sql").unlink()
     assert await find() is not None
 
 

@@ -256,7 +256,7 @@ class _Example:
 async def test_clocks_match_the_model(
     store: Store, monkeypatch: pytest.MonkeyPatch, acts: list[tuple[Any, ...]], cached_owners: int
 ) -> None:
-    monkeypatch.setattr("tickover.server.storage.sqlite.quota._MAX_OWNERS", cached_owners)
+    monkeypatch.setattr("tickover.server.storage.sqlite.usage._MAX_OWNERS", cached_owners)
     play = _Example(store)
     for act in acts:
         await play.act(*act)

@@ -1,7 +1,7 @@
 """Every store: names and labels are stored, changed, found and counted."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 import pytest
@@ -136,6 +136,16 @@ async def test_new_names_stay_within_the_byte_limit(store: Store) -> None:
         assert await update(name, quota=Quota(bytes=1)) == StoredClock(replace(first, name=name), b""), "it is shorter"
     assert await update("1234567890") == StoredClock(replace(first, name="1234567890"), b""), "there is room again"
     assert await update("x" * 200, quota=Quota(clocks=1)) == StoredClock(replace(first, name="x" * 200), b"")
+
+
+async def test_new_names_count_after_a_restart(store: Store, open_another: Callable[[], Awaitable[Store]]) -> None:
+    """A store that has counted nothing yet reads the bytes that an earlier one has written."""
+    await add_clock(store, clock(1), user(1), bytes(10))
+    await store.update_clock(clock(1).key, user(1), NameChanges("12345"), Quota())
+    restarted = await open_another()
+    rejected = await restarted.create_clock(clock(2), user(1), bytes(10), Quota(bytes=24))
+    assert rejected == QuotaExceeded("bytes", clock(1).key)
+    assert await restarted.create_clock(clock(2), user(1), bytes(10), Quota(bytes=25)) == Created()
 
 
 async def test_expired_clocks_use_no_bytes_of_new_names(store: Store) -> None:

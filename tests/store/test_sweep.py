@@ -1,8 +1,7 @@
 """Every store: a sweep deletes expired data in small steps, and nothing else.
 
-A store may delete the clocks of a whole day in one step, so expired clocks may stay until the last one of their day has
-expired. Callers don't notice, because the ID of a clock contains its expiry. The tests see what a sweep deleted through
-the interface, because `now` is an argument: a token that expired today is valid yesterday, unless it was deleted.
+The tests see what a sweep deleted through the store, because `now` is an argument: a token that expired today is valid
+yesterday, unless it was deleted.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,7 +12,6 @@ import pytest
 
 from tests.store.values import (
     ANA,
-    DAY,
     MICROSECOND,
     MINUTE,
     NOW,
@@ -99,14 +97,12 @@ class _Kind(NamedTuple):
     lifetime: timedelta
     create: Callable[[Store, int, Instant], Awaitable[None]]
     exists: Callable[[Store, int, Instant], Awaitable[bool]]
-    by_the_day: bool = False
-    """True if a whole day may be deleted in one step, and may stay for a day."""
 
 
 # Emails stay for an hour, because the limits read them.
 _KINDS = {
-    "clock": _Kind(CLOCK_LIFETIME, _create_clock, _clock_exists, by_the_day=True),
-    "creation": _Kind(CLOCK_LIFETIME, _create_clock_once, _creation_exists, by_the_day=True),
+    "clock": _Kind(CLOCK_LIFETIME, _create_clock, _clock_exists),
+    "creation": _Kind(CLOCK_LIFETIME, _create_clock_once, _creation_exists),
     "token": _Kind(TOKEN_LIFETIME, _create_token, _token_exists),
     "code": _Kind(LINK_LIFETIME, _send_code, _email_exists),
 }
@@ -140,7 +136,7 @@ async def test_sweep_deletes_at_most_the_limit(store: Store, kind: _Kind) -> Non
     left = []
     while await store.sweep(NOW + kind.lifetime, 3):
         left.append(sum([await kind.exists(store, number, NOW) for number in range(7)]))
-    assert left == [4, 1, 0] or (kind.by_the_day and left == [0])
+    assert left == [4, 1, 0]
 
 
 @pytest.fixture
@@ -160,10 +156,6 @@ async def test_oldest_data_is_swept_first(store_without_indexes: Store, kind: _K
     for number, created_at in enumerate(births):
         await kind.create(store, number, created_at)
     now = NOW + 5 * MINUTE + kind.lifetime
-    if kind.by_the_day:
-        # A live clock in the same partition of PostgreSQL, which would otherwise be truncated.
-        now = NOW + 10 * DAY
-        await _create_clock(store, 5, now)
     left = []
     while await store.sweep(now, 1):
         left.append({at for number, at in enumerate(births) if await kind.exists(store, number, at)})

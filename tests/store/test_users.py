@@ -145,7 +145,9 @@ async def test_running_call_leaves_no_clock_of_a_deleted_user(postgres_url: str)
     assert token is not None
     other = await asyncpg.connect(postgres_url)
     waiting = "select count(*) from pg_locks where not granted"
-    await other.execute(f"select pg_advisory_lock(pg_catalog.uuid_hash_extended('{user(1).hex()}', 2))")
+    holding = other.transaction()
+    await holding.start()
+    await other.execute("select from locks where name = $1 for update", user(1).hex())
     creation = asyncio.ensure_future(store.create_clock(clock(9), token, b"schedule", Quota(clocks=10)))
     while not await other.fetchval(waiting):
         assert not creation.done()
@@ -153,7 +155,7 @@ async def test_running_call_leaves_no_clock_of_a_deleted_user(postgres_url: str)
         deletion = asyncio.ensure_future(users.delete(ana))
         while not deletion.done() and await other.fetchval(waiting) < 2:
             pass
-        await other.execute("select pg_advisory_unlock_all()")
+        await holding.rollback()
         await asyncio.wait([creation, deletion])
         assert deletion.result() is not None
     assert await other.fetchval("select count(*) from clocks") == 0

@@ -10,7 +10,7 @@ from tickover.api.ids import uuid7
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Instant, years_after
 from tickover.server.schedule.clocks import Clock
-from tickover.server.sign_in.logins import Claimed, Limits, LoginEmail, SecretKind, TooSoon
+from tickover.server.sign_in.logins import Claimed, LoginEmail, SecretKind, SendLimits, TooSoon
 from tickover.server.storage.store import (
     Created,
     ExistingClock,
@@ -36,8 +36,8 @@ END = years_after(START)
 ANA = "ana@example.test"
 BEN = "ben@example.test"
 
-INTERVAL_ONLY = Limits(sends_an_hour=0, sends_an_hour_from_one_network=0)
-HOURLY_LIMITS_ONLY = Limits(resend_interval=timedelta(0))
+INTERVAL_ONLY = SendLimits(sends_an_hour=0, sends_an_hour_from_one_network=0)
+HOURLY_LIMITS_ONLY = SendLimits(resend_interval=timedelta(0))
 
 
 def user(number: int) -> bytes:
@@ -64,9 +64,9 @@ def link(number: int, sent_at: Instant = NOW, email: str = ANA, network: bytes =
     return LoginEmail(digest(number), email, SecretKind.LINK, sent_at, network)
 
 
-def code_limits(tries: int = 5) -> Limits:
+def code_limits(tries: int = 5) -> SendLimits:
     """Return limits that restrict only the tries of a code and the interval between emails."""
-    return Limits(sends_an_hour=0, sends_an_hour_from_one_network=0, code_tries=tries, failures_in_a_row=1_000_000)
+    return SendLimits(sends_an_hour=0, sends_an_hour_from_one_network=0, code_tries=tries, failures_in_a_row=1_000_000)
 
 
 def session(number: int, created_at: Instant = NOW) -> NewSession:
@@ -155,7 +155,7 @@ async def claim(store: Store, send: LoginEmail, interval: timedelta = MINUTE) ->
     return claimed.since if isinstance(claimed, TooSoon) else None
 
 
-async def sent(store: Store, send: LoginEmail, limits: Limits = INTERVAL_ONLY) -> LoginEmail:
+async def sent(store: Store, send: LoginEmail, limits: SendLimits = INTERVAL_ONLY) -> LoginEmail:
     """Record an email that the limits must allow."""
     assert isinstance(await store.claim_send(send, limits), Claimed)
     return send

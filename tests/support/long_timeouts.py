@@ -4,15 +4,15 @@ import pytest
 
 from tickover.cli import main
 from tickover.server.storage import write_probe
-from tickover.server.storage.postgres import batcher, pool, sessions, store
+from tickover.server.storage.postgres import batcher, database, rules, session_settings
 
 _SECONDS = 100.0
 _LIMITS = (
-    (pool, "_CONNECT_SECONDS"),
-    (pool, "_POOL_WAIT_SECONDS"),
-    (pool, "_COMMAND_SECONDS"),
+    (database, "_CONNECT_SECONDS"),
+    (database, "_POOL_WAIT_SECONDS"),
+    (database, "_COMMAND_SECONDS"),
     (batcher, "_MAX_WAIT_SECONDS"),
-    (store, "_MAX_WAIT_SECONDS"),
+    (rules, "MAX_WAIT_SECONDS"),
     (write_probe, "_TIMEOUT_SECONDS"),
 )
 
@@ -24,7 +24,7 @@ def lengthen(patch: pytest.MonkeyPatch) -> None:
         assert getattr(module, name) < _SECONDS
         patch.setattr(module, name, _SECONDS)
     for name, value in _SETTINGS.items():
-        patch.setitem(sessions.SETTINGS, name, value)
+        patch.setitem(session_settings.SETTINGS, name, value)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,12 @@ takes half of the wait for a connection if it is silent, and a busy machine need
 """
 
 from tickover.cli import main
-from tickover.server.storage.postgres import batcher, pool, sessions, store
+from tickover.server.storage.postgres import batcher, database, rules, session_settings
 
 _LIMITS = {
-    (pool, "_COMMAND_SECONDS"): 2.0,
+    (database, "_COMMAND_SECONDS"): 2.0,
     (batcher, "_MAX_WAIT_SECONDS"): 1.5,
-    (store, "_MAX_WAIT_SECONDS"): 1.5,
+    (rules, "MAX_WAIT_SECONDS"): 1.5,
 }
 
 
@@ -18,7 +18,7 @@ def shorten() -> None:
     for (module, name), seconds in _LIMITS.items():
         assert getattr(module, name) > seconds
         setattr(module, name, seconds)
-    sessions.SETTINGS.update(statement_timeout="1600ms", lock_timeout="800ms")
+    session_settings.SETTINGS.update(statement_timeout="1600ms", lock_timeout="800ms")
 
 
 if __name__ == "__main__":

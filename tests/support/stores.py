@@ -6,7 +6,7 @@ from typing import Any, cast
 import asyncpg
 
 from tickover.server.storage import open_store
-from tickover.server.storage.postgres.pool import Connections
+from tickover.server.storage.postgres.database import Database
 from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.store import Store
 from tickover.server.storage.urls import is_postgres
@@ -27,7 +27,7 @@ async def open_checked_store(url: str) -> Store:
     """
     if not is_postgres(url):
         return await open_store(url)
-    connections = _ReusedConnections(url)
+    connections = _ReusedDatabase(url)
     await connections.open_pool()
     return PostgresStore(connections, _MAX_CONNECTIONS // 2)
 
@@ -39,7 +39,7 @@ async def close_idle_pools() -> None:
     _idle_pools.clear()
 
 
-class _ReusedConnections(Connections):
+class _ReusedDatabase(Database):
     def __init__(self, url: str) -> None:
         super().__init__(url, _MAX_CONNECTIONS)
 

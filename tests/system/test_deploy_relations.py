@@ -22,7 +22,7 @@ from tests.support.ports import free_port
 from tests.support.program import Program, wait_until
 from tests.support.repository import ROOT
 from tickover.server.settings import read_settings
-from tickover.server.storage.postgres.pool import _POOL_WAIT_SECONDS
+from tickover.server.storage.postgres.database import _POOL_WAIT_SECONDS
 
 _COMPOSE = (DEPLOY / "container" / "compose.yaml").read_text()
 _DOCKERFILE = (DEPLOY / "container" / "Dockerfile").read_text()

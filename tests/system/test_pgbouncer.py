@@ -16,7 +16,7 @@ from tickover.api.errors import Reason, Rejection
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
 from tickover.server.storage.admin.users import open_users
-from tickover.server.storage.postgres.sessions import SETTINGS
+from tickover.server.storage.postgres.session_settings import SETTINGS
 from tickover.server.storage.store import Store
 
 _NUMBERS = range(1, 31)
@@ -28,8 +28,8 @@ def url(postgres: PostgresServer) -> str:
 
 
 @asynccontextmanager
-async def _opened(url: str, max_connections: int = 10) -> AsyncIterator[Store]:
-    store = await open_store(url, max_connections)
+async def _opened(url: str, max_database: int = 10) -> AsyncIterator[Store]:
+    store = await open_store(url, max_database)
     try:
         yield store
     finally:
@@ -59,7 +59,7 @@ async def test_session_mode_of_the_file_in_deploy_works(postgres: PostgresServer
 
 async def _session_settings(store: Store) -> dict[str, str]:
     """Return the settings of a connection in the store's pool."""
-    rows = await store._connections.fetch(  # type: ignore[attr-defined]
+    rows = await store._database.fetch(  # type: ignore[attr-defined]
         "select name, current_setting(name) from unnest($1::text[]) as name", [*SETTINGS]
     )
     return dict(rows)
@@ -125,7 +125,7 @@ async def test_session_changed_during_operation_is_not_an_internal_error(postgre
     """The mode of a pooler was changed, or it shares sessions undetected."""
     async with _opened(postgres_url, 1) as store:
         await store.find_clock(key(1), user(1))
-        await store._connections.fetch("deallocate all")  # type: ignore[attr-defined]
+        await store._database.fetch("deallocate all")  # type: ignore[attr-defined]
         with pytest.raises(Rejection) as error:
             await store.find_clock(key(1), user(1))
         assert error.value.reason is Reason.UNAVAILABLE

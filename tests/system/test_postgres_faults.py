@@ -21,8 +21,7 @@ _WRITERS = 8
 _VISITORS = 2
 _CONNECTIONS = 2
 _PAUSE_SECONDS = 0.1
-# Lock only the parent, because locking partitions one by one could deadlock with callers.
-_LOCK = "lock table only clocks in access exclusive mode"
+_LOCK = "lock table clocks in access exclusive mode"
 _WAITING = "select pid from pg_locks where not granted"
 _END_SESSIONS = """
     select pg_stat_clear_snapshot();

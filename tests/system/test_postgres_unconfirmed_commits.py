@@ -30,7 +30,7 @@ from tests.support.postgres import PostgresServer
 from tests.support.program import wait_until
 from tickover.api.errors import Reason, Rejection
 from tickover.server.storage import open_store
-from tickover.server.storage.postgres import pool, sessions
+from tickover.server.storage.postgres import database, session_settings
 from tickover.server.storage.store import ExistingClock, Store
 
 _STANDBYS = "show synchronous_standby_names"
@@ -52,8 +52,8 @@ _CALLS: dict[str, Call] = {
 
 @pytest.fixture
 async def store(own_postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Store]:
-    monkeypatch.setattr(pool, "_COMMAND_SECONDS", 2.0)
-    monkeypatch.setitem(sessions.SETTINGS, "statement_timeout", "1600ms")
+    monkeypatch.setattr(database, "_COMMAND_SECONDS", 2.0)
+    monkeypatch.setitem(session_settings.SETTINGS, "statement_timeout", "1600ms")
     opened = await open_store(own_postgres.create_database())
     yield opened
     await opened.close()

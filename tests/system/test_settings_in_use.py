@@ -132,7 +132,7 @@ async def test_database_connections_is_used(tmp_path: Path, postgres_url: str) -
     server = await TickoverServer.open(read_settings({}, given), LogCapture().log)
     try:
         store: Any = server._store
-        assert store._connections._pool.get_max_size() == 3
+        assert store._database._pool.get_max_size() == 3
     finally:
         await server.close()
 
@@ -157,7 +157,7 @@ _LOGIN_LIMITS = {
 
 def _login_limits(**flags: str) -> dict[str, object]:
     services = Services(Mock(), Mock(), Mock(), read_settings({}, flags), Mock(), bytes)
-    return asdict(services.login_limits)
+    return asdict(services.send_limits)
 
 
 @pytest.mark.parametrize("setting", _LOGIN_LIMITS)

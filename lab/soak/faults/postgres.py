@@ -18,8 +18,7 @@ from tests.support.proxy import Cut, Proxy
 
 _REPETITIONS = 10
 _REJECTIONS = 8
-# Lock only the parent, because locking partitions one by one could deadlock with callers.
-_LOCK = "lock table only clocks in access exclusive mode"
+_LOCK = "lock table clocks in access exclusive mode"
 _SESSIONS = "from pg_stat_activity where datname = current_database() and application_name = 'tickover'"
 _TERMINATE = f"select pg_terminate_backend(pid) {_SESSIONS}"
 _CANCEL = f"select pg_cancel_backend(pid) {_SESSIONS} and state = 'active'"

@@ -13,7 +13,10 @@ from tests.support.proxy import Proxy
 
 _PAUSE_SECONDS = 0.1
 _CUTS_PER_FAULT = 4
-_CUT_STATEMENTS = ("keep_clock", "update clocks", "delete from clocks", "claim_send", "count_try", "redeem_code", "")
+_CUT_STATEMENTS = (
+    *("insert into clocks", "update clocks", "delete from clocks"),
+    *("insert into login_sends", "set tries", "set spent", ""),
+)
 """Parts of the statements before or after which the connection is closed. The empty text is any statement."""
 _SECONDS_TO_CUT = 0.5
 

@@ -81,6 +81,8 @@ SENDS_AN_HOUR_FROM_ONE_NETWORK: Final = 10
 """Both count the emails to one address since its last sign-in."""
 FAILURES_IN_A_ROW: Final = 100
 """The limit of NIST SP 800-63B. A hundred guesses of a million codes succeed with a probability of 1 in 10,000."""
+FIXED_CODE_FAILURE_LIFETIME: Final = timedelta(hours=1)
+"""How long failures count against an address with a fixed code."""
 TOKEN_LIFETIME: Final = timedelta(days=30)
 MAX_ACCESS_TOKENS: Final = 50
 """Live access tokens of one user."""

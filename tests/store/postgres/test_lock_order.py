@@ -97,9 +97,7 @@ async def test_creations_for_the_same_owners_in_opposite_orders(stores: list[Sto
         stores,
         other,
         # The lock of an owner, as creations take it.
-        lambda: other.execute(
-            "select pg_advisory_xact_lock(pg_catalog.uuid_hash_extended($1, 2::bigint))", user(_MIDDLE).hex()
-        ),
+        lambda: other.execute("insert into locks (name, version, used_at) values ($1, 0, 0)", user(_MIDDLE).hex()),
         create,
     )
     assert set(results) == {Created()}

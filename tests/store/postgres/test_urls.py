@@ -13,7 +13,7 @@ import trustme
 from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
-from tickover.server.storage.postgres.pool import Connections
+from tickover.server.storage.postgres.database import Database
 from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.urls import redact_url
 
@@ -26,7 +26,7 @@ _NO_SERVER = "127.0.0.1:1"
 def _long_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give a busy machine more time to connect. The hosts of a URL share this time."""
     for name in ("_CONNECT_SECONDS", "_POOL_WAIT_SECONDS"):
-        monkeypatch.setattr(f"tickover.server.storage.postgres.pool.{name}", 100.0)
+        monkeypatch.setattr(f"tickover.server.storage.postgres.database.{name}", 100.0)
 
 
 async def _error_of(url: str) -> str:
@@ -42,10 +42,10 @@ async def _error_of(url: str) -> str:
 
 
 @asynccontextmanager
-async def _opened(url: str) -> AsyncIterator[Connections]:
+async def _opened(url: str) -> AsyncIterator[Database]:
     store = await open_store(url)
     assert isinstance(store, PostgresStore)
-    yield store._connections
+    yield store._database
     await store.close()
 
 
@@ -168,7 +168,7 @@ def other(postgres: PostgresServer) -> Iterator[_OtherServer]:
         yield _OtherServer(server, authority)
 
 
-async def _port_of(connections: Connections) -> int:
+async def _port_of(connections: Database) -> int:
     """Return the port of the server that responds."""
     return int(await connections.fetch_value("select current_setting('port')"))
 
@@ -188,7 +188,7 @@ async def test_host_that_accepts_writes_is_used(
     assert "read-only" in message
 
 
-async def _is_encrypted(connections: Connections) -> bool:
+async def _is_encrypted(connections: Database) -> bool:
     return bool(await connections.fetch_value("select ssl from pg_stat_ssl where pid = pg_backend_pid()"))
 
 

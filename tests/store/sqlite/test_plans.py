@@ -45,8 +45,8 @@ def _record_statements(*connections: apsw.Connection) -> Iterator[dict[str, Any]
         connection.set_exec_trace(None)
 
 
-# Parts of a list or of a search by labels, whose size is limited.
-_BOUNDED_SCANS = ("SCAN (subquery", "SCAN scanned", "SCAN found", "SCAN json_each")
+# Parts of a list, of a search by labels, of a count for a quota, or of a sweep, whose size is limited.
+_BOUNDED_SCANS = ("SCAN (subquery", "SCAN live", "SCAN old", "SCAN scanned", "SCAN found", "SCAN json_each")
 
 
 def _problems(connection: apsw.Connection, statements: dict[str, Any]) -> list[str]:

@@ -63,7 +63,7 @@ async def send_login_code_email(params: SendEntry, caller: Caller, services: Ser
     digest = mint.code_digest(params.email, caller.now, secret) if is_code else tokens.digest(secret)
     network = mint.network_digest(caller.network)
     send = LoginEmail(digest, params.email, params.kind, caller.now, network, is_mailed=fixed_code is None)
-    claim = await services.store.claim_send(send, services.login_limits)
+    claim = await services.store.claim_send(send, services.limits_of(params.email))
     if isinstance(claim, TooSoon):
         raise _too_soon(claim, caller.now, services.mailer)
     if not send.is_mailed:

@@ -26,7 +26,7 @@ class SecretKind(StrEnum):
     LINK = "LINK"
 
 
-class Limits(Struct, frozen=True):
+class SendLimits(Struct, frozen=True):
     """Limits until the next sign-in. The operator can change those of emails."""
 
     resend_interval: timedelta = RESEND_INTERVAL
@@ -34,6 +34,8 @@ class Limits(Struct, frozen=True):
     sends_an_hour_from_one_network: int = SENDS_AN_HOUR_FROM_ONE_NETWORK
     code_tries: int = CODE_TRIES
     failures_in_a_row: int = FAILURES_IN_A_ROW
+    failure_lifetime: timedelta | None = None
+    """How long after the last failure the failures count. None means until a sign-in."""
 
 
 HOUR: Final = timedelta(hours=1)

@@ -27,7 +27,7 @@ def translate_errors(url: str) -> Iterator[None]:
     """Raise a SettingError that says why the database can't be used."""
     errors: tuple[type[Exception], ...] = OSError, apsw.Error
     if is_postgres(url):
-        from tickover.server.storage.postgres.pool import URL_ERRORS
+        from tickover.server.storage.postgres.database import URL_ERRORS
 
         errors = URL_ERRORS
     try:

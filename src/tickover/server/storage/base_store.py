@@ -1,45 +1,65 @@
-"""The methods that both stores have alike. Most are one statement with the same values and columns."""
+"""The methods that both stores have alike: rules, and statements with the same values and columns."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from msgspec import json
 
 from tickover.api.connections import BankProtocol
 from tickover.api.errors import unauthenticated
+from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, to_micros
 from tickover.server.schedule.clocks import Clock
-from tickover.server.sign_in.logins import LoginEmail
+from tickover.server.sign_in.logins import HOUR, Claimed, CountedAttempt, LoginEmail, SendLimits, TooSoon
 from tickover.server.storage import rows, statements
 from tickover.server.storage.rows import MAX_KEY, owner_values
+from tickover.server.storage.rules import clocks, connections, logins, tokens
+from tickover.server.storage.rules.steps import Rule
+from tickover.server.storage.statements import Statement
 from tickover.server.storage.store import (
+    Amended,
+    Amendment,
     ClockScan,
+    Conflict,
     ConnectedClock,
+    Created,
     ExistingClock,
     LabelSearch,
+    NameChanges,
+    NewSession,
     Owner,
+    Quota,
+    QuotaExceeded,
     StoredAccessToken,
+    StoredClock,
+    StoredConnection,
+    TooManyConnections,
+    TooManyTokens,
 )
 from tickover.server.storage.write_probe import WriteProbe
+
+_Outcome = TypeVar("_Outcome")
 
 
 class BaseStore(ABC):
     """Implements a part of `storage.store.Store`."""
 
-    FIND_CREATION: ClassVar[str]
-    FIND_CONNECTION: ClassVar[str]
-    SEARCH_CLOCKS: ClassVar[str]
     _probe: WriteProbe
 
     @abstractmethod
-    async def _read(self, statement: str, *values: object) -> list[Any]:
+    async def _run(self, rule: Callable[[], Rule[_Outcome]], *, size: int = 0) -> _Outcome:
+        """Execute a rule, and return its outcome. `size` is the number of bytes that it may write."""
+
+    @abstractmethod
+    async def _read(self, statement: Statement, *values: object) -> list[Any]:
         """Return the rows of a statement. It changes nothing that a caller can see."""
 
     @abstractmethod
-    async def _change(self, statement: str, *values: object, is_repeatable: bool = False) -> list[Any]:
+    async def _change(self, statement: Statement, *values: object, is_repeatable: bool = False) -> list[Any]:
         """Run a statement that changes rows, and return those that it returns."""
 
-    async def _read_list(self, statement: str, *values: object) -> list[Any]:
+    async def _read_list(self, statement: Statement, *values: object) -> list[Any]:
         """Return the rows of an owner's list. Raise UNAUTHENTICATED if the owner's token was revoked."""
         found = await self._read(statement, *values)
         if found and found[-1][0] is None:
@@ -54,17 +74,50 @@ class BaseStore(ABC):
         return found[0][0] if found else None
 
     async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
-        values = new_key, email, to_micros(now)
-        [(key,)] = await self._change(statements.FIND_OR_CREATE_USER, *values, is_repeatable=True)
-        return bytes(key)
+        return await self._run(lambda: logins.find_or_create_user(email, new_key, now))
+
+    async def claim_send(self, send: LoginEmail, limits: SendLimits) -> Claimed | TooSoon:
+        return await self._run(lambda: logins.claim_send(send, limits))
+
+    async def undo_send(self, send: LoginEmail) -> None:
+        await self._run(lambda: logins.undo_send(send))
 
     async def allow_resend(self, send: LoginEmail) -> None:
         await self._change(statements.ALLOW_RESEND, send.digest)
 
+    async def count_attempt(self, email: str, limits: SendLimits, now: Instant) -> CountedAttempt | None:
+        return await self._run(lambda: logins.count_attempt(email, limits, now))
+
+    async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
+        return await self._run(lambda: logins.redeem_code(email, code_digest, session))
+
+    async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
+        return await self._run(lambda: logins.redeem_link(link_digest, session))
+
+    async def revoke_token(self, digest: bytes, *, allow_resend: bool = False) -> bool:
+        return await self._run(lambda: logins.revoke_token(digest, allow_resend=allow_resend))
+
+    async def find_clock(self, key: bytes, owner: Owner, *, known_revision: int | None = None) -> StoredClock | None:
+        found = await self._read(statements.FIND_CLOCK, *owner_values(owner), key, known_revision)
+        return rows.stored_clock(key, *found[0]) if found else None
+
     async def find_creation(self, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:
-        # PostgreSQL rewrites a row with the same values, so it can be repeated like a read.
-        found = await self._read(self.FIND_CREATION, *owner_values(owner), digest, min_live_key)
+        found = await self._read(statements.FIND_CREATION, *owner_values(owner), digest, min_live_key)
         return rows.existing_clock(*found[0]) if found else None
+
+    async def update_clock(
+        self, key: bytes, owner: Owner, changes: NameChanges, quota: Quota, *, known_revision: int | None = None
+    ) -> StoredClock | QuotaExceeded | None:
+        return await self._run(lambda: clocks.update_clock(key, owner, changes, quota, known_revision))
+
+    async def amend_clock(
+        self, key: bytes, owner: Owner, amendment: Amendment, quota: Quota
+    ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
+        size = len(amendment.schedule)
+        return await self._run(lambda: clocks.amend_clock(key, owner, amendment, quota), size=size)
+
+    async def delete_clock(self, key: bytes, owner: Owner) -> bool:
+        return await self._run(lambda: clocks.delete_clock(key, owner))
 
     async def list_clocks(self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
         page = *owner_values(owner), min_live_key, before or MAX_KEY, limit
@@ -75,7 +128,7 @@ class BaseStore(ABC):
     ) -> ClockScan:
         scan = *owner_values(owner), min_live_key, before or MAX_KEY, search.max_scanned
         members = json.encode(search.labels).decode()
-        return rows.scan_of(await self._read_list(self.SEARCH_CLOCKS, *scan, members, limit))
+        return rows.scan_of(await self._read_list(statements.SEARCH_CLOCKS, *scan, members, limit))
 
     async def record_token_use(self, digest: bytes, day: Instant) -> None:
         await self._change(statements.RECORD_TOKEN_USE, digest, to_micros(day), is_repeatable=True)
@@ -87,6 +140,25 @@ class BaseStore(ABC):
     async def revoke_access_token(self, key: bytes, owner: Owner, now: Instant) -> bool:
         return bool(await self._change(statements.REVOKE_ACCESS_TOKEN, *owner_values(owner), key, to_micros(now)))
 
+    async def create_access_token(
+        self, new: StoredAccessToken, digest: bytes, owner: Owner, limit: int
+    ) -> Created | TooManyTokens:
+        outcome = await self._run(lambda: tokens.create_access_token(new, digest, owner, limit))
+        if outcome is None:
+            raise unauthenticated()
+        return outcome
+
+    async def create_connection(
+        self, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
+    ) -> Created | TooManyConnections | None:
+        return await self._run(lambda: connections.create_connection(new, setup_digest, clock_key, owner, limit))
+
+    async def list_connections(self, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
+        return rows.connections_of(await self._read(statements.LIST_CONNECTIONS, *owner_values(owner), clock_key))
+
+    async def delete_connection(self, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
+        return await self._run(lambda: connections.delete_connection(key, clock_key, owner))
+
     async def claim_connection(
         self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes
     ) -> bytes | None:
@@ -97,7 +169,7 @@ class BaseStore(ABC):
     async def find_connection(
         self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes, *, known_revision: int | None = None
     ) -> ConnectedClock | None:
-        found = await self._read(self.FIND_CONNECTION, access_digest, protocol, min_live_key, known_revision)
+        found = await self._read(statements.FIND_CONNECTION, access_digest, protocol, min_live_key, known_revision)
         return rows.connected_clock(*found[0]) if found else None
 
     async def require_login(self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
@@ -110,3 +182,12 @@ class BaseStore(ABC):
     async def find_institution(self, key: bytes, min_live_key: bytes) -> str | None:
         found = await self._read(statements.FIND_INSTITUTION, key, min_live_key)
         return found[0][0] if found else None
+
+
+def sweeps(now: Instant) -> Iterator[tuple[Statement, object]]:
+    """Yield the statements that delete expired rows, and their first value."""
+    for statement in statements.SWEEPS_OF_CLOCKS:
+        yield statement, first_live_key(now)
+    yield statements.SWEEP_TOKENS, to_micros(now)
+    # Emails count for the hourly limits for an hour.
+    yield statements.SWEEP_SENDS, to_micros(now - HOUR)

@@ -1,45 +1,263 @@
-"""The SQL statements that both databases execute.
+"""The SQL statements of both databases.
 
-An owner is two values, of which one is null: a user's key, and the digest of a token. A revoked token has no user.
+Parameters are $1, $2 and so on. An owner is two values, of which one is null: a user's key, and the digest of a token.
+A revoked token has no user. In a change of a rule, {lock} is a condition: the change is not too late.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
+
+
+class Statement(NamedTuple):
+    sqlite: str
+    postgres: str
+
+
+def _both(text: str) -> Statement:
+    return Statement(text, text)
+
 
 OWNER: Final = "coalesce($1, (select user_key from tokens where digest = $2))"
+_CLOCK: Final = "start_time, frozen_time, max_time, name, labels, revision"
 
-FIND_EMAIL: Final = "select email from tokens join users on key = user_key where digest = $1"
-FIND_OR_CREATE_USER: Final = """
-    insert into users values ($1, $2, $3) on conflict (email) do update set email = excluded.email returning key"""
-ALLOW_RESEND: Final = "update login_sends set holds_slot = false where digest = $1"
+# Clocks
 
-RECORD_TOKEN_USE: Final = """
+FIND_CLOCK: Final = _both(f"""
+    select {_CLOCK}, case when revision is distinct from $4 then (select body from schedules where clock_key = $3) end
+    from clocks where key = $3 and owner = {OWNER}""")
+_PAGE: Final = f"""
+    select key, {_CLOCK} from clocks where owner = {OWNER} and key >= $3 and key < $4 order by key desc limit $5"""
+# A row without any value means that the token was revoked.
+_REVOKED: Final = f"select null, null, null, null, null, null, null where {OWNER} is null"
+LIST_CLOCKS: Final = _both(f"select * from ({_PAGE}) as found union all {_REVOKED}")
+# The last row has a key alone. It is there if the scan ended early.
+SEARCH_CLOCKS: Final = Statement(
+    sqlite=f"""
+    with scanned as materialized ({_PAGE}),
+    found as (
+      select * from scanned
+      where labels is not null and not exists (select 1 from json_each($6) where instr(labels, value) = 0)
+      order by key desc limit $7
+    )
+    select * from found
+    union all
+    select min(key), null, null, null, null, null, null from scanned having count(*) = $5
+    union all {_REVOKED}""",
+    # There is no min(uuid). Keys are sorted, so the last one is the smallest.
+    postgres=f"""
+    with scanned as materialized ({_PAGE}),
+    found as (
+      select * from scanned
+      where not exists (
+        select from json_array_elements_text($6::json) as member where coalesce(strpos(labels, member), 0) = 0
+      )
+      order by key desc limit $7
+    )
+    select * from found
+    union all
+    select (array_agg(key))[$5], null, null, null, null, null, null from scanned having count(*) = $5
+    union all {_REVOKED}""",
+)
+
+# The owner, or null if the token was revoked, and the number, size and oldest key of the owner's live clocks. It counts
+# no more than $4 clocks.
+USAGE: Final = _both(f"""
+    select {OWNER}, count(*), coalesce(sum(bytes), 0),
+      (select key from clocks where owner = {OWNER} and key >= $3 order by key limit 1)
+    from (select bytes from clocks where owner = {OWNER} and key >= $3 limit $4) as live""")
+FIND_OWNER: Final = _both(f"select {OWNER}")
+FIND_CREATION: Final = _both(f"""
+    select params, key, {_CLOCK}, body
+    from creations join clocks on key = creations.clock_key join schedules on schedules.clock_key = key
+    where creations.digest = $3 and owner = {OWNER} and key >= $4""")
+INSERT_CLOCKS: Final = Statement(
+    sqlite="""
+    insert into clocks (key, owner, start_time, frozen_time, max_time, bytes, name, labels)
+    values ($1, $2, $3, $4, $5, $6, $7, $8)""",
+    postgres="""
+    insert into clocks (key, owner, start_time, frozen_time, max_time, bytes, name, labels)
+    select * from unnest(
+      $1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::integer[], $7::text[], $8::text[]
+    ) where {lock}
+    returning key""",
+)
+INSERT_SCHEDULES: Final = Statement(
+    sqlite="insert into schedules (clock_key, body) values ($1, $2)",
+    postgres="""
+    insert into schedules (clock_key, body) select * from unnest($1::uuid[], $2::bytea[]) where {lock}""",
+)
+INSERT_CREATION: Final = _both("""
+    insert into creations (digest, params, clock_key) select $1, $2, $3 where {lock}
+    on conflict (digest) do update set params = excluded.params, clock_key = excluded.clock_key""")
+# So that the commit waits for synchronous standbys, and doesn't confirm a clock that they may lack.
+TOUCH_CREATION: Final = _both("update creations set params = params where digest = $1 returning digest")
+# The schedule only if the amendment is a conflict.
+FIND_CLOCK_TO_AMEND: Final = _both(f"""
+    select bytes, {_CLOCK},
+      case when revision <> $4 or frozen_time > $5 then (select body from schedules where clock_key = $3) end
+    from clocks where key = $3 and owner = {OWNER}""")
+AMEND_CLOCK: Final = _both("""
+    update clocks set revision = revision + 1, bytes = $2, name = $3, labels = $4
+    where key = $1 and revision = $5 and frozen_time <= $6 and {lock}
+    returning frozen_time""")
+AMEND_SCHEDULE: Final = _both("update schedules set body = $2 where clock_key = $1 and {lock}")
+UPDATE_NAMES: Final = _both("""
+    update clocks set name = $2, labels = $3, bytes = bytes + $4 where key = $1 and {lock} returning frozen_time""")
+DELETE_CLOCK: Final = _both(f"delete from clocks where key = $3 and owner = {OWNER} and {{lock}} returning key")
+DELETE_SCHEDULE: Final = _both("delete from schedules where clock_key = $1 and {lock}")
+DELETE_CREATIONS: Final = _both("delete from creations where clock_key = $1 and {lock}")
+DELETE_CONNECTIONS: Final = _both("delete from connections where clock_key = $1 and {lock}")
+
+# Connections
+
+_CONNECTION: Final = "connections.key, protocol, institution, connections.created_at, faults, access_digest is not null"
+COUNT_CONNECTIONS: Final = _both(f"""
+    select (select count(*) from connections where clock_key = $3) from clocks where key = $3 and owner = {OWNER}""")
+INSERT_CONNECTION: Final = _both("""
+    insert into connections (key, clock_key, protocol, institution, created_at, faults, setup_digest)
+    select $1, $2, $3, $4, $5, $6, $7 where {lock} returning key""")
+# A clock without connections has one row without values.
+LIST_CONNECTIONS: Final = _both(f"""
+    select {_CONNECTION} from clocks left join connections on clock_key = clocks.key
+    where clocks.key = $3 and owner = {OWNER}""")
+DELETE_CONNECTION: Final = _both("delete from connections where key = $1 and clock_key = $2 and {lock} returning key")
+CLAIM_CONNECTION: Final = _both("""
+    update connections set setup_digest = null, access_digest = $2
+    where setup_digest = $1 and protocol = $3 and clock_key >= $4 returning key""")
+FIND_CONNECTION: Final = _both(f"""
+    select {_CONNECTION}, login_required, owner, clocks.key, {_CLOCK},
+      case when revision is distinct from $4 then (
+        select body from schedules where schedules.clock_key = clocks.key
+      ) end
+    from connections join clocks on clocks.key = connections.clock_key
+    where access_digest = $1 and protocol = $2 and connections.clock_key >= $3""")
+REQUIRE_LOGIN: Final = _both("""
+    update connections set login_required = true
+    where access_digest = $1 and protocol = $2 and clock_key >= $3 returning true""")
+END_CONNECTION: Final = _both("""
+    delete from connections where access_digest = $1 and protocol = $2 and clock_key >= $3 returning true""")
+FIND_INSTITUTION: Final = _both("select institution from connections where key = $1 and clock_key >= $2")
+
+# Users and tokens
+
+FIND_EMAIL: Final = _both("select email from tokens join users on key = user_key where digest = $1")
+FIND_USER: Final = _both("select key from users where email = $1")
+INSERT_USER: Final = _both("insert into users (key, email, created_at) select $1, $2, $3 where {lock} returning key")
+INSERT_SESSION: Final = _both("insert into tokens (digest, user_key, expires_at) select $1, $2, $3 where {lock}")
+REVOKE_TOKEN: Final = _both("delete from tokens where digest = $1 and {lock} returning digest")
+RECORD_TOKEN_USE: Final = _both("""
     update tokens set last_used_on = $2
-    where digest = $1 and token_key is not null and coalesce(last_used_on, 0) < $2"""  # noqa: S105 - no secret
+    where digest = $1 and token_key is not null and coalesce(last_used_on, 0) < $2""")
+COUNT_ACCESS_TOKENS: Final = _both(f"""
+    select {OWNER}, count(*), min(expires_at) from tokens
+    where user_key = {OWNER} and token_key is not null and expires_at > $3""")
+INSERT_ACCESS_TOKEN: Final = _both("""
+    insert into tokens (digest, user_key, expires_at, token_key, name, read_only, created_at)
+    select $1, $2, $3, $4, $5, $6, $7 where {lock} returning digest""")
 # A row without any value means that the session's token was revoked.
-LIST_ACCESS_TOKENS: Final = f"""
+LIST_ACCESS_TOKENS: Final = _both(f"""
     select * from (
       select token_key, name, read_only, created_at, expires_at, last_used_on from tokens
       where user_key = {OWNER} and token_key is not null and expires_at > $3 order by token_key desc
     ) as found
     union all
-    select null, null, null, null, null, null where {OWNER} is null"""
-REVOKE_ACCESS_TOKEN: Final = f"""
-    delete from tokens where user_key = {OWNER} and token_key = $3 and expires_at > $4 returning true"""
+    select null, null, null, null, null, null where {OWNER} is null""")
+REVOKE_ACCESS_TOKEN: Final = _both(f"""
+    delete from tokens where user_key = {OWNER} and token_key = $3 and expires_at > $4 returning true""")
 
-PAGE: Final = f"""
-    select key, start_time, frozen_time, max_time, name, labels, revision from clocks
-    where owner = {OWNER} and key >= $3 and key < $4 order by key desc limit $5"""
-# A row without any value means that the token was revoked.
-REVOKED: Final = f"select null, null, null, null, null, null, null where {OWNER} is null"
-LIST_CLOCKS: Final = f"select * from ({PAGE}) as found union all {REVOKED}"
+FIND_TOKEN: Final = Statement(
+    sqlite="""
+    select user_key, expires_at, token_key, read_only, last_used_on from tokens
+    where digest = $1 and expires_at > $2""",
+    # The hot path: one statement for the waiting calls.
+    postgres="""
+    select input.position, user_key, expires_at, token_key, read_only, last_used_on
+    from unnest($1::bytea[], $2::bigint[]) with ordinality as input (digest, instant, position)
+    join tokens on tokens.digest = input.digest and tokens.expires_at > input.instant""",
+)
 
-CONNECTION: Final = "connections.key, protocol, institution, connections.created_at, faults, access_digest is not null"
-CLAIM_CONNECTION: Final = """
-    update connections set setup_digest = null, access_digest = $2
-    where setup_digest = $1 and protocol = $3 and clock_key >= $4 returning key"""
-REQUIRE_LOGIN: Final = """
-    update connections set login_required = true
-    where access_digest = $1 and protocol = $2 and clock_key >= $3 returning true"""
-END_CONNECTION: Final = """
-    delete from connections where access_digest = $1 and protocol = $2 and clock_key >= $3 returning true"""
-FIND_INSTITUTION: Final = "select institution from connections where key = $1 and clock_key >= $2"
+# Emails and attempts
+
+
+def _nth_newest_send(nth: str, condition: str) -> str:
+    """Return a query of the time of the nth newest email to the address in the time range that begins at $3."""
+    return f"""(
+      select sent_at from login_sends
+      where email = $1 and not spent and sent_at > $3 and sent_at < $4 and {condition}
+      order by number desc limit 1 offset {nth})"""
+
+
+# The last email that holds its slot, the emails that the hourly limits count from, the last number, and the failures.
+FIND_SENDS: Final = _both(f"""
+    select
+      (select sent_at from login_sends where email = $1 and holds_slot order by number desc limit 1),
+      {_nth_newest_send("$5", "true")}, {_nth_newest_send("$6", "network = $2")},
+      (select number from login_sends where email = $1 order by number desc limit 1),
+      (select count from login_failures where email = $1), (select last_at from login_failures where email = $1)""")
+# Fixed codes of one instant have the same digest.
+INSERT_SEND: Final = _both("""
+    insert into login_sends (digest, email, kind, sent_at, expires_at, network, holds_slot, number)
+    select $1, $2, $3, $4, $5, $6, $7, $8 where {lock}
+    on conflict (digest) do nothing""")
+DELETE_SEND: Final = _both("delete from login_sends where digest = $1 and {lock}")
+ALLOW_RESEND: Final = _both("update login_sends set holds_slot = false where digest = $1")
+ALLOW_RESENDS: Final = _both("update login_sends set holds_slot = false where email = $1 and {lock}")
+FIND_NEWEST_CODE: Final = _both("""
+    select digest, sent_at, expires_at, tries, spent,
+      (select count from login_failures where login_failures.email = $1),
+      (select last_at from login_failures where login_failures.email = $1)
+    from login_sends where email = $1 and kind = 'CODE' order by number desc limit 1""")
+FIND_LINK: Final = _both("select email, expires_at, spent from login_sends where digest = $1 and kind = 'LINK'")
+COUNT_TRY: Final = _both("update login_sends set tries = tries + 1 where digest = $1 and {lock} returning digest")
+# If $2, earlier failures have expired.
+COUNT_FAILURE: Final = _both("""
+    insert into login_failures (email, count, last_at) select $1, 1, $3 where {lock}
+    on conflict (email) do update
+    set count = case when $2 then 1 else login_failures.count + 1 end, last_at = excluded.last_at""")
+SPEND_SENDS: Final = _both(
+    "update login_sends set spent = true where email = $1 and not spent and {lock} returning digest"
+)
+RESET_FAILURES: Final = _both("delete from login_failures where email = $1 and {lock}")
+
+# A decoy row that belongs to no address.
+PROBE: Final = _both("update login_failures set count = count + 1 where email = '0'")
+
+# Servers. Only PostgreSQL has the tables `server_keys` and `locks`.
+
+FIND_OTHER_KEY: Final = _both("""
+    select true from server_keys where fingerprint <> $1 and seen_at >= $2 and seen_at <= $3 limit 1""")
+REGISTER_KEY: Final = _both("""
+    insert into server_keys (fingerprint, seen_at) select $1, $2 where {lock}
+    on conflict (fingerprint) do update set seen_at = excluded.seen_at returning fingerprint""")
+DELETE_OTHER_KEYS: Final = _both("delete from server_keys where fingerprint <> $1 and {lock}")
+SWEEP_LOCKS: Final = _both("""
+    delete from locks
+    where used_at <= $1 and name in (select name from locks where used_at <= $1 order by used_at limit $2)""")
+
+# Sweeps. Conditions are repeated, because a row may change while a sweep waits for it.
+
+SWEEPS_OF_CLOCKS: Final = [
+    _both("""
+    delete from schedules
+    where clock_key in (select clock_key from schedules where clock_key < $1 order by clock_key limit $2)
+    returning 1"""),
+    _both("delete from clocks where key in (select key from clocks where key < $1 order by key limit $2) returning 1"),
+    _both("""
+    delete from creations
+    where clock_key < $1 and digest in (select digest from creations where clock_key < $1 order by clock_key limit $2)
+    returning 1"""),
+    _both("""
+    delete from connections where key in (select key from connections where clock_key < $1 order by clock_key limit $2)
+    returning 1"""),
+]
+SWEEP_TOKENS: Final = _both("""
+    delete from tokens where digest in (select digest from tokens where expires_at <= $1 order by expires_at limit $2)
+    returning 1""")
+# Earlier emails to the same address too, whatever their timestamps. If the wall clock was set back, an earlier code
+# would otherwise outlive a newer one, and become the newest.
+SWEEP_SENDS: Final = _both("""
+    delete from login_sends
+    where digest in (
+      select earlier.digest
+      from (select email, number from login_sends where sent_at <= $1 order by sent_at limit $2) as old
+      join login_sends as earlier on earlier.email = old.email and earlier.number <= old.number)
+    returning 1""")

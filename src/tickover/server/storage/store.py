@@ -9,7 +9,7 @@ from tickover.api.connections import BankProtocol
 from tickover.api.errors import Reason, Rejection, truncate
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clocks import Clock
-from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
+from tickover.server.sign_in.logins import Claimed, CountedAttempt, LoginEmail, SendLimits, TooSoon
 from tickover.server.sign_in.tokens import Permission
 
 
@@ -314,7 +314,7 @@ class Store(Protocol):
         Return the resulting clock, changed or not, or None if the owner has no such clock.
         """
 
-    async def claim_send(self, send: LoginEmail, limits: Limits) -> Claimed | TooSoon:
+    async def claim_send(self, send: LoginEmail, limits: SendLimits) -> Claimed | TooSoon:
         """Record an email and make its secret valid, unless earlier emails make it too soon.
 
         There are three limits: the interval since the last email (see `allow_resend`), the unused emails to the address
@@ -327,7 +327,7 @@ class Store(Protocol):
     async def allow_resend(self, send: LoginEmail) -> None:
         """Let the next email follow at once, because the delivery of this one is unknown. Its secret stays valid."""
 
-    async def count_attempt(self, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
+    async def count_attempt(self, email: str, limits: SendLimits, now: Instant) -> CountedAttempt | None:
         """Count an attempt and a failure against the address's newest code.
 
         Return None if there is no live code, or if its attempts or the address's failures are used up. Both cases write

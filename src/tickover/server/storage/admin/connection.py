@@ -14,7 +14,7 @@ import asyncpg
 from tickover.server.settings import SettingError
 from tickover.server.storage import schema_version, translate_errors
 from tickover.server.storage.migrations import missing_migrations
-from tickover.server.storage.postgres.pool import open_connection, read_schema_version
+from tickover.server.storage.postgres.database import open_connection, read_schema_version
 from tickover.server.storage.sqlite.writer import transaction
 from tickover.server.storage.urls import is_postgres, redact_url, sqlite_path
 

@@ -46,7 +46,7 @@ async def read_statistics(url: str, wall_clock: Callable[[], Instant]) -> Statis
 
 
 async def _read_postgres(url: str, wall_clock: Callable[[], Instant]) -> Statistics:
-    from tickover.server.storage.postgres.pool import open_connection, read_schema_version
+    from tickover.server.storage.postgres.database import open_connection, read_schema_version
 
     async with open_connection(url) as connection:
         began = wall_clock()

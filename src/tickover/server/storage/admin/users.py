@@ -12,7 +12,9 @@ from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.settings import SettingError
 from tickover.server.storage import translate_errors
 from tickover.server.storage.admin.connection import AdminConnection, Row, open_admin_connection
+from tickover.server.storage.postgres.rules import FORCE_LOCK
 from tickover.server.storage.rows import MAX_KEY
+from tickover.server.storage.rules.steps import address_lock, owner_lock
 
 _SELECT: Final = "select key, email, created_at from users"
 _TOKENS: Final = "select count(*) from tokens where expires_at > $2 and token_key"
@@ -94,12 +96,7 @@ class Users:
         try:
             async with self._transaction() as db:
                 records = await db.fetch(f"delete from creations where clock_key in {_CLOCKS} returning 1", user.key)
-                await db.fetch(
-                    "delete from schedules s using clocks c where c.owner = $1 and s.slot = c.slot and s.key = c.key"
-                    if db.is_postgres
-                    else f"delete from schedules where clock_key in {_CLOCKS}",
-                    user.key,
-                )
+                await db.fetch(f"delete from schedules where clock_key in {_CLOCKS}", user.key)
                 clocks = await db.fetch("delete from clocks where owner = $1 returning 1", user.key)
         except SettingError as error:
             raise SettingError(f"{error} The user was deleted. The clocks are deleted when they expire.") from None
@@ -110,12 +107,10 @@ class Users:
 
         In SQLite, the transaction locks the whole file.
         """
-        # Sign-ins hold the lock of their address before they write tokens, so it comes first. Each call reads its token
-        # in the statement that writes, so a lock on the tokens waits for statements that have read one. Other users'
-        # calls wait for this transaction too, so it is short.
-        await self._connection.fetch("select take_turn_for_address($1)", user.email)
+        # The locks of rules. A call that has read before this transaction, and would write after it, starts again.
         try:
-            await self._connection.fetch("lock table tokens in access exclusive mode")
+            for lock in (address_lock(user.email, user.created_at), owner_lock(user.key)):
+                await self._connection.fetch(FORCE_LOCK, lock.name, lock.used_at)
         except asyncpg.LockNotAvailableError:
             raise SettingError("The database is too busy. Nothing was deleted. Try again.") from None
 

@@ -1,61 +1,42 @@
-"""The PostgreSQL store: each method is one round trip, and concurrent calls share one.
+"""The PostgreSQL store: concurrent calls of the hot path share a round trip. Others are rules."""
 
-Methods that need several statements call a function in the database; see schema.sql.
-"""
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
-import asyncio
-from collections.abc import Sequence
-from datetime import timedelta
-from typing import Any, NamedTuple
-
-from asyncpg import PostgresError
-from msgspec import UnsetType
+from msgspec.structs import replace
 
 from tickover.api.errors import unauthenticated
-from tickover.api.ids import first_live_key
-from tickover.api.timestamps import Instant, from_micros, to_micros
+from tickover.api.timestamps import Instant, to_micros
 from tickover.server.schedule.clocks import Clock
-from tickover.server.sign_in.logins import HOUR, MAX_DISORDER, Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
-from tickover.server.storage.base_store import BaseStore
-from tickover.server.storage.postgres import statements
+from tickover.server.sign_in.logins import HOUR
+from tickover.server.storage import statements
+from tickover.server.storage.base_store import BaseStore, sweeps
 from tickover.server.storage.postgres.batcher import Batcher
-from tickover.server.storage.postgres.pool import Connections
-from tickover.server.storage.postgres.statements import slot_of
-from tickover.server.storage.rows import (
-    AMENDMENT_BYTES,
-    MAX_AMENDMENT_BYTES,
-    connections_of,
-    existing_clock,
-    owner_values,
-    stored_clock,
-    token_of,
-)
+from tickover.server.storage.postgres.creations import create_together
+from tickover.server.storage.postgres.database import Database
+from tickover.server.storage.postgres.rules import RuleRunner
+from tickover.server.storage.postgres.statements import ADVANCE_CLOCKS, ADVANCE_CLOCKS_WITH_SCHEDULES
+from tickover.server.storage.rows import owner_values, stored_clock, token_of
+from tickover.server.storage.rules import clocks, server_keys
+from tickover.server.storage.rules.clocks import NewClock
+from tickover.server.storage.rules.steps import Rule, owner_lock
+from tickover.server.storage.statements import Statement
 from tickover.server.storage.store import (
-    Amended,
-    Amendment,
-    Conflict,
     Created,
     ExistingClock,
     IdempotencyRecord,
     Load,
-    NameChanges,
-    NewSession,
     Owner,
     Quota,
     QuotaExceeded,
-    StoredAccessToken,
     StoredClock,
-    StoredConnection,
     Token,
-    TooManyConnections,
-    TooManyTokens,
-    overloaded,
+    user_of,
 )
 from tickover.server.storage.write_probe import WriteProbe
 
-_DAY = timedelta(days=1)
-_KEY_REGISTRATION_LIFETIME = timedelta(minutes=5)
-_MAX_WAIT_SECONDS = 3.0
+_Outcome = TypeVar("_Outcome")
 
 
 class _TokenLookup(NamedTuple):
@@ -63,10 +44,9 @@ class _TokenLookup(NamedTuple):
     now: Instant
 
 
-class _NewClock(NamedTuple):
-    clock: Clock
+class _Creation(NamedTuple):
+    new: NewClock
     owner: Owner
-    schedule: bytes
     quota: Quota
 
 
@@ -77,61 +57,54 @@ class _Advance(NamedTuple):
     known_revision: int | None = None
 
 
-class _TokenRevoked(PostgresError):
-    """A token of the batch was revoked. The batch changed nothing."""
-
-
 class PostgresStore(BaseStore):
     """Implements `storage.store.Store`."""
 
-    FIND_CREATION = statements.FIND_CREATION
-    FIND_CONNECTION = statements.FIND_CONNECTION
-    SEARCH_CLOCKS = statements.SEARCH_CLOCKS
-
-    def __init__(self, connections: Connections, max_locking: int = 4) -> None:
-        self._connections = connections
-        self._probe = WriteProbe(lambda: connections.fetch(statements.PROBE))
-        self._locking_calls = asyncio.Semaphore(max_locking)
-        """Limits the calls that may wait for a lock of the database."""
+    def __init__(self, database: Database, max_concurrent_rules: int = 4) -> None:
+        self._database = database
+        self._probe = WriteProbe(lambda: self._change(statements.PROBE))
+        self._rules = RuleRunner(database, max_concurrent_rules)
         self._tokens = Batcher(self._find_tokens, group_key=lambda _: None)
-        self._new_clocks = Batcher(
+        self._creations = Batcher(
             self._create_clocks,
-            group_key=lambda new: (slot_of(new.clock.key), new.quota.clocks, new.quota.bytes),
-            size=lambda new: len(new.schedule),
+            group_key=lambda _: None,
+            size=lambda each: len(each.new.schedule),
         )
         self._advances = Batcher(
             self._advance_clocks,
-            group_key=lambda advance: (slot_of(advance.key), advance.known_revision is None),
+            group_key=lambda advance: advance.known_revision is None,
             conflict_key=lambda advance: advance.key,
         )
 
     @classmethod
     async def open(cls, url: str, max_connections: int) -> "PostgresStore":
-        """Connect, and bring the schema up to date. See `Connections.open` for errors."""
-        connections = Connections(url, max_connections)
-        await connections.open()
-        # Calls that wait for a lock occupy a connection. Half of the connections stay free for other calls.
-        return cls(connections, max(1, max_connections // 2))
+        """Connect, and bring the schema up to date. See `Database.open` for errors."""
+        database = Database(url, max_connections)
+        await database.open()
+        # Statements of rules may wait for other servers. Half of the connections stay free for other calls.
+        return cls(database, max(1, max_connections // 2))
 
     async def close(self) -> None:
-        for batcher in (self._tokens, self._new_clocks, self._advances):
+        for batcher in (self._tokens, self._creations, self._advances):
             await batcher.close()
         await self._probe.close()
-        await self._connections.close()
+        await self._database.close()
 
     def load(self) -> Load:
-        batchers = (self._tokens, self._new_clocks, self._advances)
-        return Load(sum(batcher.waiting_calls for batcher in batchers), *self._connections.usage())
+        batchers = (self._tokens, self._creations, self._advances)
+        return Load(sum(batcher.waiting_calls for batcher in batchers), *self._database.usage())
 
-    async def _read(self, statement: str, *values: object) -> list[Any]:
-        return await self._connections.fetch(statement, *values, is_repeatable=True)
+    async def _run(self, rule: Callable[[], Rule[_Outcome]], *, size: int = 0) -> _Outcome:
+        return await self._rules.run(rule)
 
-    async def _change(self, statement: str, *values: object, is_repeatable: bool = False) -> list[Any]:
-        return await self._connections.fetch(statement, *values, is_repeatable=is_repeatable)
+    async def _read(self, statement: Statement, *values: object) -> list[Any]:
+        return await self._database.fetch(statement.postgres, *values, is_repeatable=True)
+
+    async def _change(self, statement: Statement, *values: object, is_repeatable: bool = False) -> list[Any]:
+        return await self._database.fetch(statement.postgres, *values, is_repeatable=is_repeatable)
 
     async def share_key(self, fingerprint: bytes, now: Instant) -> bool:
-        values = fingerprint, to_micros(now), to_micros(now - _KEY_REGISTRATION_LIFETIME)
-        return bool(await self._connections.fetch_value("select share_key($1, $2, $3)", *values))
+        return await self._run(lambda: server_keys.share_key(fingerprint, now))
 
     async def find_token(self, digest: bytes, now: Instant) -> Token | None:
         return await self._tokens.submit(_TokenLookup(digest, now))
@@ -139,117 +112,52 @@ class PostgresStore(BaseStore):
     async def _find_tokens(self, lookups: Sequence[_TokenLookup]) -> list[Token | None]:
         digests = [lookup.digest for lookup in lookups]
         instants = [to_micros(lookup.now) for lookup in lookups]
-        rows = await self._read(statements.FIND_TOKENS, digests, instants)
-        found = {position: token_of(digests[position - 1], user, *columns) for position, user, *columns in rows}
+        rows = await self._read(statements.FIND_TOKEN, digests, instants)
+        found = {position: token_of(digests[position - 1], *columns) for position, *columns in rows}
         return [found.get(position) for position in range(1, len(lookups) + 1)]
+
+    async def find_creation(self, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:
+        found = await super().find_creation(digest, owner, min_live_key)
+        if found is not None:
+            # The commit waits for synchronous standbys, which may lack the clock.
+            await self._change(statements.TOUCH_CREATION, digest, is_repeatable=True)
+        return found
 
     async def create_clock(
         self, clock: Clock, owner: Owner, schedule: bytes, quota: Quota, record: IdempotencyRecord | None = None
     ) -> Created | ExistingClock | QuotaExceeded:
-        new = _NewClock(clock, owner, schedule, quota)
-        if record is not None:
-            return await self._create_clock_once(new, record)
-        try:
-            return await self._new_clocks.submit(new)
-        except _TokenRevoked:
-            raise unauthenticated() from None
-
-    async def _create_clocks(self, new_clocks: Sequence[_NewClock]) -> list[Created | QuotaExceeded]:
-        clocks = [new.clock for new in new_clocks]
-        rows = await self._connections.fetch(
-            statements.CREATE_CLOCKS,
-            *_owner_lists(new_clocks),
-            slot_of(clocks[0].key),
-            [clock.key for clock in clocks],
-            [to_micros(clock.start_time) for clock in clocks],
-            [to_micros(clock.frozen_time) for clock in clocks],
-            [to_micros(clock.max_time) for clock in clocks],
-            [new.schedule for new in new_clocks],
-            [clock.name for clock in clocks],
-            [clock.labels for clock in clocks],
-            [new.quota.min_live_key for new in new_clocks],
-            new_clocks[0].quota.clocks,
-            new_clocks[0].quota.bytes,
-        )
-        if any(oldest is None for *_, oldest in rows):
-            raise _TokenRevoked
-        rejected = {position: QuotaExceeded(limit, oldest) for position, limit, oldest in rows}
-        return [rejected.get(position, Created()) for position in range(1, len(new_clocks) + 1)]
-
-    async def _create_clock_once(
-        self, new: _NewClock, record: IdempotencyRecord
-    ) -> Created | ExistingClock | QuotaExceeded:
-        clock = new.clock
-        rows = await self._fetch_with_lock(
-            statements.CREATE_CLOCK_ONCE,
-            *owner_values(new.owner),
-            record.key_digest,
-            record.params_digest,
-            slot_of(clock.key),
-            clock.key,
-            to_micros(clock.start_time),
-            to_micros(clock.frozen_time),
-            to_micros(clock.max_time),
-            new.schedule,
-            clock.name,
-            clock.labels,
-            new.quota.min_live_key,
-            new.quota.clocks,
-            new.quota.bytes,
-        )
-        if not rows:
+        new = NewClock(clock, schedule)
+        if record is None:
+            outcome = await self._creations.submit(_Creation(new, owner, quota))
+        else:
+            outcomes = await self._run(lambda: clocks.create_clocks(owner, [new], quota, record))
+            outcome = outcomes[0] if outcomes else None
+        if outcome is None:
             raise unauthenticated()
-        limit, oldest, *existing = rows[0]
-        if existing[0] is not None:
-            return existing_clock(*existing)
-        return QuotaExceeded(limit, oldest) if limit else Created()
+        return outcome
 
-    async def find_clock(self, key: bytes, owner: Owner, *, known_revision: int | None = None) -> StoredClock | None:
-        rows = await self._read(statements.FIND_CLOCK[slot_of(key)], *owner_values(owner), key, known_revision)
-        return stored_clock(key, *rows[0]) if rows else None
-
-    async def update_clock(
-        self, key: bytes, owner: Owner, changes: NameChanges, quota: Quota, *, known_revision: int | None = None
-    ) -> StoredClock | QuotaExceeded | None:
-        values = (*owner_values(owner), slot_of(key), key, *_name_values(changes))
-        limits = known_revision, quota.min_live_key, quota.bytes
-        [(outcome, oldest, *columns)] = await self._fetch_with_lock(statements.UPDATE_CLOCK, *values, *limits)
-        if outcome is None:
-            return None
-        return stored_clock(key, *columns) if oldest is None else QuotaExceeded("bytes", oldest)
-
-    async def amend_clock(
-        self, key: bytes, owner: Owner, amendment: Amendment, quota: Quota
-    ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
-        record = amendment.record
-        [(outcome, oldest, *columns)] = await self._fetch_with_lock(
-            statements.AMEND_CLOCK,
-            *owner_values(owner),
-            slot_of(key),
-            key,
-            amendment.revision,
-            to_micros(amendment.valid_until),
-            amendment.schedule,
-            *_name_values(amendment.names),
-            record and record.key_digest,
-            record and record.params_digest,
-            quota.min_live_key,
-            quota.bytes,
-            AMENDMENT_BYTES,
-            MAX_AMENDMENT_BYTES,
-        )
-        if outcome is None:
-            return None
-        if outcome == "quota":
-            return QuotaExceeded("bytes", oldest)
-        existing = existing_clock(*columns)
-        if outcome == "existing":
-            return existing
-        return Amended(existing.stored.clock) if outcome == "amended" else Conflict(existing.stored)
-
-    async def delete_clock(self, key: bytes, owner: Owner) -> bool:
-        statement = statements.DELETE_CLOCK[slot_of(key)]
-        return bool(await self._connections.fetch_value(statement, *owner_values(owner), key))
+    async def _create_clocks(
+        self, creations: Sequence[_Creation]
+    ) -> Sequence[Created | ExistingClock | QuotaExceeded | None]:
+        """Create the clocks of each owner in order. The result is None for an owner whose token was revoked."""
+        outcomes: list[Created | ExistingClock | QuotaExceeded | None] = [None] * len(creations)
+        groups: dict[tuple[object, ...], list[int]] = {}
+        for position, each in enumerate(creations):
+            groups.setdefault((each.owner, each.quota.clocks, each.quota.bytes), []).append(position)
+        while groups:
+            # An owner with several tokens has several groups, which share a lock.
+            batch = {user_of(creations[group[0]].owner): (key, group) for key, group in reversed(groups.items())}
+            rules = {
+                owner_lock(user).name: partial(_create_in_order, [creations[position] for position in group])
+                for user, (_, group) in batch.items()
+            }
+            found = await create_together(self._rules, rules)
+            for user, (key, group) in batch.items():
+                created = found[owner_lock(user).name]
+                for index, position in enumerate(group):
+                    outcomes[position] = created[index] if created is not None else None
+                del groups[key]
+        return outcomes
 
     async def advance_clock(
         self, key: bytes, owner: Owner, to: Instant, *, known_revision: int | None = None
@@ -261,12 +169,13 @@ class PostgresStore(BaseStore):
         return moved
 
     async def _advance_clocks(self, advances: Sequence[_Advance]) -> list[StoredClock | None]:
-        in_order = sorted(advances)
+        in_order = sorted(advances, key=lambda advance: advance.key)
         needs_schedules = advances[0].known_revision is None
-        by_slot = statements.ADVANCE_CLOCKS_WITH_SCHEDULES if needs_schedules else statements.ADVANCE_CLOCKS
-        rows = await self._connections.fetch(
-            by_slot[slot_of(advances[0].key)],
-            *_owner_lists(in_order),
+        owners = [owner_values(advance.owner) for advance in in_order]
+        rows = await self._database.fetch(
+            ADVANCE_CLOCKS_WITH_SCHEDULES if needs_schedules else ADVANCE_CLOCKS,
+            [user for user, _ in owners],
+            [digest for _, digest in owners],
             [advance.key for advance in in_order],
             [to_micros(advance.to) for advance in in_order],
             [advance.known_revision for advance in in_order],
@@ -274,124 +183,20 @@ class PostgresStore(BaseStore):
         found = {key: stored_clock(key, *columns) for key, *columns in rows}
         return [found.get(advance.key) for advance in advances]
 
-    async def claim_send(self, send: LoginEmail, limits: Limits) -> Claimed | TooSoon:
-        [row] = await self._fetch_with_lock(
-            "select * from claim_send($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-            send.digest,
-            send.email,
-            send.kind,
-            send.is_mailed,
-            to_micros(send.sent_at),
-            to_micros(send.expires_at),
-            send.network,
-            to_micros(send.sent_at - limits.resend_interval),
-            to_micros(send.sent_at - HOUR),
-            to_micros(send.sent_at + MAX_DISORDER),
-            limits.sends_an_hour,
-            limits.sends_an_hour_from_one_network,
-            limits.failures_in_a_row,
-        )
-        if row["held_since"] is None:
-            return Claimed(codes_stopped=row["codes_stopped"])
-        interval = limits.resend_interval if row["by_last_email"] else HOUR
-        return TooSoon(from_micros(row["held_since"]), interval, row["by_last_email"])
-
-    async def undo_send(self, send: LoginEmail) -> None:
-        await self._fetch_with_lock("select undo_send($1, $2)", send.digest, send.email)
-
-    async def count_attempt(self, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
-        values = (email, to_micros(now), limits.code_tries, limits.failures_in_a_row)
-        [row] = await self._fetch_with_lock("select * from count_try($1, $2, $3, $4)", *values)
-        return None if row["code"] is None else CountedAttempt(row["code"], from_micros(row["code_sent_at"]))
-
-    async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
-        statement = "select redeem_code($1, $2, $3, $4, $5, $6)"
-        return await self._redeem(statement, code_digest, email, *_session_values(session))
-
-    async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
-        return await self._redeem("select redeem_link($1, $2, $3, $4, $5)", link_digest, *_session_values(session))
-
-    async def _redeem(self, statement: str, *values: object) -> bytes | None:
-        [(user_key,)] = await self._fetch_with_lock(statement, *values)
-        return bytes(user_key) if user_key else None
-
-    async def _fetch_with_lock(self, statement: str, *values: object) -> list[Any]:
-        """Run a statement that may wait for a lock, such as that of an email address. Return its rows."""
-        try:
-            async with asyncio.timeout(_MAX_WAIT_SECONDS):
-                await self._locking_calls.acquire()
-        except TimeoutError:
-            raise overloaded()  # noqa: B904 - it has its own cause
-        try:
-            return await self._connections.fetch(statement, *values)
-        finally:
-            self._locking_calls.release()
-
-    async def revoke_token(self, digest: bytes, *, allow_resend: bool = False) -> bool:
-        return bool(await self._connections.fetch(statements.REVOKE_TOKEN, digest, allow_resend))
-
-    async def create_access_token(
-        self, new: StoredAccessToken, digest: bytes, owner: Owner, limit: int
-    ) -> Created | TooManyTokens:
-        rows = await self._fetch_with_lock(
-            statements.CREATE_ACCESS_TOKEN,
-            *owner_values(owner),
-            digest,
-            new.key,
-            new.name,
-            new.read_only,
-            to_micros(new.created_at),
-            to_micros(new.expires_at),
-            limit,
-        )
-        if not rows:
-            raise unauthenticated()
-        [(first_expires_at,)] = rows
-        return Created() if first_expires_at is None else TooManyTokens(from_micros(first_expires_at))
-
-    async def create_connection(
-        self, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
-    ) -> Created | TooManyConnections | None:
-        clock = *owner_values(owner), slot_of(clock_key), clock_key
-        columns = new.key, new.protocol, new.institution, to_micros(new.created_at), new.faults
-        values = (*clock, *columns, setup_digest, limit)
-        [(outcome,)] = await self._fetch_with_lock(statements.CREATE_CONNECTION, *values)
-        return {"created": Created(), "too many": TooManyConnections(), None: None}[outcome]
-
-    async def list_connections(self, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
-        statement = statements.LIST_CONNECTIONS[slot_of(clock_key)]
-        return connections_of(await self._read(statement, *owner_values(owner), clock_key))
-
-    async def delete_connection(self, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
-        statement = statements.DELETE_CONNECTION[slot_of(clock_key)]
-        rows = await self._connections.fetch(statement, *owner_values(owner), clock_key, key)
-        return rows[0][0] if rows else None
-
     async def sweep(self, now: Instant, limit: int) -> int:
-        swept = await self._connections.fetch_value(
-            "select sweep($1, $2, $3, $4, $5) + sweep_creations($1, $5) + sweep_connections($1, $5)",
-            first_live_key(now),
-            first_live_key(now - _DAY),
-            to_micros(now),
-            to_micros(now - HOUR),
-            limit,
-        )
-        return int(swept)
+        swept = 0
+        for statement, value in sweeps(now):
+            swept += len(await self._change(statement, value, limit))
+        # Not counted, because they are no data. There may be many, one for each address that someone tried.
+        await self._change(statements.SWEEP_LOCKS, to_micros(now - HOUR), 50 * limit)
+        return swept
 
 
-def _owner_lists(calls: Sequence[_NewClock] | Sequence[_Advance]) -> tuple[list[bytes | None], list[bytes | None]]:
-    values = [owner_values(call.owner) for call in calls]
-    return [user for user, _ in values], [digest for _, digest in values]
-
-
-def _name_values(changes: NameChanges) -> Sequence[object]:
-    """Return whether there is a new name, the name, and the same for labels."""
-    name, labels = [
-        (False, None) if isinstance(change, UnsetType) else (True, change) for change in (changes.name, changes.labels)
-    ]
-    return *name, *labels
-
-
-def _session_values(session: NewSession) -> Sequence[object]:
-    instants = to_micros(session.created_at), to_micros(session.expires_at)
-    return session.user_key, session.token_digest, *instants
+def _create_in_order(
+    creations: Sequence[_Creation],
+) -> Rule[list[Created | ExistingClock | QuotaExceeded] | None]:
+    """Return the rule for clocks of one owner."""
+    _, owner, quota = creations[0]
+    # The greatest value, so that a rejected owner has a live clock.
+    quota = replace(quota, min_live_key=max(each.quota.min_live_key for each in creations))
+    return clocks.create_clocks(owner, [each.new for each in creations], quota)

@@ -88,14 +88,18 @@ create table login_sends (
 create index login_sends_by_email on login_sends (email, number);
 create index login_sends_by_age on login_sends (sent_at);
 
--- Consecutive failures against all live codes of an address. A sign-in deletes the row.
+-- Consecutive failures against all live codes of an address, and the time of the last one. A sign-in deletes the row.
 create table login_failures (
-  email text    not null primary key,
-  count integer not null
+  email   text    not null primary key,
+  count   integer not null,
+  last_at integer not null
 ) strict, without rowid;
 
--- A decoy: an email that was never sent. A try without a live code updates the decoy with the same statements as a try
--- against a real code, so that both take the same time. It is spent, and the sweep never deletes it.
+-- Decoys: emails that were never sent. An attempt without a live code updates a decoy with the same statements as an
+-- attempt against a real code, so that both take the same time. They are spent, and the sweep never deletes them.
 insert into login_sends (digest, email, kind, sent_at, expires_at, network, spent, holds_slot)
-  values (zeroblob(32), '', 'CODE', 9223372036854775807, 0, x'', 1, 0);
-insert into login_failures (email, count) values ('', 0);
+  with recursive decoys (number) as (select 0 union all select number + 1 from decoys where number < 63)
+  select unhex(printf('%064x', number)), '', 'CODE', 9223372036854775807, 0, x'', 1, 0 from decoys;
+insert into login_failures (email, count, last_at)
+  with recursive decoys (number) as (select 0 union all select number + 1 from decoys where number < 63)
+  select number, 0, 0 from decoys;

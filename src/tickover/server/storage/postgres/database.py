@@ -14,7 +14,7 @@ import asyncpg
 
 from tickover.server.settings import SettingError
 from tickover.server.storage.migrations import missing_migrations
-from tickover.server.storage.postgres.sessions import Sessions
+from tickover.server.storage.postgres.session_settings import SessionSettings
 from tickover.server.storage.store import Cause, DatabaseUnavailable
 from tickover.server.storage.urls import redact_url, split_hosts
 
@@ -98,7 +98,7 @@ class _NoConnection(OSError):
     """No connection was available, so the statement was not sent."""
 
 
-class Connections:
+class Database:
     """Runs statements on one database, over a limited number of connections."""
 
     _pool: asyncpg.Pool
@@ -107,7 +107,7 @@ class Connections:
     def __init__(self, url: str, max_connections: int) -> None:
         self._url = url
         self._hosts = split_hosts(url)
-        self._sessions = Sessions(url)
+        self._session_settings = SessionSettings(url)
         self._max_connections = max_connections
         self._releases: set[asyncio.Task[None]] = set()
 
@@ -135,9 +135,9 @@ class Connections:
 
     async def _check(self, connection: asyncpg.Connection) -> None:
         # Must come first: behind a pooler, settings could reach the sessions of other clients.
-        await self._sessions.check_pooler(connection, lambda: self._connect_to_any_host(statement_cache_size=0))
-        await self._sessions.configure(connection)
-        await self._sessions.check_settings(connection)
+        await self._session_settings.check_pooler(connection, lambda: self._connect_to_any_host(statement_cache_size=0))
+        await self._session_settings.configure(connection)
+        await self._session_settings.check_settings(connection)
         encoding = await connection.fetchval("show server_encoding")
         if encoding != "UTF8":
             raise SettingError(
@@ -232,15 +232,15 @@ class Connections:
 
     async def connect(self, *_: object, **options: Any) -> asyncpg.Connection:
         """Return a connection with a configured session."""
-        if self._sessions.are_pooled:
+        if self._session_settings.are_pooled:
             options["statement_cache_size"] = 0
-        return await self._connect_to_any_host(self._sessions.configure, **options)
+        return await self._connect_to_any_host(self._session_settings.configure, **options)
 
     async def _connect_to_any_host(
         self, configure: Callable[[asyncpg.Connection], Awaitable[None]] | None = None, **options: Any
     ) -> asyncpg.Connection:
         """Connect to the first suitable host, starting with the one that worked last time."""
-        options = {"command_timeout": _COMMAND_SECONDS, "server_settings": self._sessions.startup} | options
+        options = {"command_timeout": _COMMAND_SECONDS, "server_settings": self._session_settings.startup} | options
         failure: Exception | None = None
         for host in tuple(self._hosts):
             try:
@@ -259,7 +259,7 @@ class Connections:
 @asynccontextmanager
 async def open_connection(url: str, command_seconds: float | None = _COMMAND_SECONDS) -> AsyncIterator[Any]:
     """Connect to the database for a command of an operator. Closing doesn't wait for a server that doesn't respond."""
-    connection = await Connections(url, 1).connect(command_timeout=command_seconds)
+    connection = await Database(url, 1).connect(command_timeout=command_seconds)
     try:
         yield connection
     finally:

@@ -27,7 +27,7 @@ _CURRENT_SETTINGS: Final = "select name, current_setting(name) from unnest($1::t
 _BACKEND_PID: Final = "select pg_backend_pid()"
 
 
-class Sessions:
+class SessionSettings:
     """The sessions of one URL. With `pool_mode=transaction`, each transaction may run in another session."""
 
     def __init__(self, url: str) -> None:

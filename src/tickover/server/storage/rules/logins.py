@@ -1,0 +1,135 @@
+"""Signing in: limits on emails, attempts and failures, and secrets that are used once."""
+
+from typing import Any, Final
+from zlib import crc32
+
+from tickover.api.timestamps import Instant, from_micros, to_micros
+from tickover.server.sign_in.logins import (
+    HOUR,
+    MAX_DISORDER,
+    Claimed,
+    CountedAttempt,
+    LoginEmail,
+    SendLimits,
+    TooSoon,
+)
+from tickover.server.storage import statements
+from tickover.server.storage.rules.steps import Call, Rule, address_lock, read, write
+from tickover.server.storage.store import NewSession
+
+DECOYS: Final = 64
+"""The decoys in `schema.sql`: emails that were never sent, with the numbers from 0 as their digests and addresses."""
+_NEVER: Final = 2**40
+
+
+def claim_send(send: LoginEmail, limits: SendLimits) -> Rule[Claimed | TooSoon]:
+    yield address_lock(send.email, send.sent_at)
+    until = to_micros(send.sent_at + MAX_DISORDER)
+    skipped = [n - 1 if n else _NEVER for n in (limits.sends_an_hour, limits.sends_an_hour_from_one_network)]
+    values = send.email, send.network, to_micros(send.sent_at - HOUR), until, *skipped
+    [(last, nth, nth_from_network, number, *failures)] = yield read(Call(statements.FIND_SENDS, values))
+    since = to_micros(send.sent_at - limits.resend_interval)
+    if send.is_mailed and last is not None and since < last < until:
+        return TooSoon(from_micros(last), limits.resend_interval, by_last_email=True)
+    if reached := [sent_at for sent_at in (nth, nth_from_network) if sent_at is not None]:
+        # If both limits are reached, the later one decides.
+        return TooSoon(from_micros(max(reached)), HOUR, by_last_email=False)
+    instants = to_micros(send.sent_at), to_micros(send.expires_at)
+    columns = send.digest, send.email, send.kind, *instants, send.network, send.is_mailed, (number or 0) + 1
+    yield write(Call(statements.INSERT_SEND, columns))
+    return Claimed(codes_stopped=_live_failures(failures, limits, send.sent_at) >= limits.failures_in_a_row)
+
+
+def undo_send(send: LoginEmail) -> Rule[None]:
+    yield address_lock(send.email, send.sent_at)
+    yield write(Call(statements.DELETE_SEND, (send.digest,)))
+
+
+def count_attempt(email: str, limits: SendLimits, now: Instant) -> Rule[CountedAttempt | None]:
+    yield address_lock(email, now)
+    [code] = yield read(Call(statements.FIND_NEWEST_CODE, (email,)))
+    if code is None:
+        yield _count_miss(email, now)
+        return None
+    digest, sent_at, expires_at, tries, spent, *failures = code
+    live_failures = _live_failures(failures, limits, now)
+    if spent or tries >= limits.code_tries or expires_at <= to_micros(now) or live_failures >= limits.failures_in_a_row:
+        yield _count_miss(email, now)
+        return None
+    yield write(
+        Call(statements.COUNT_TRY, (digest,)),
+        Call(statements.COUNT_FAILURE, (email, live_failures == 0, to_micros(now))),
+    )
+    return CountedAttempt(digest, from_micros(sent_at))
+
+
+def redeem_code(email: str, code_digest: bytes, session: NewSession) -> Rule[bytes | None]:
+    yield address_lock(email, session.created_at)
+    code, user = yield read(Call(statements.FIND_NEWEST_CODE, (email,)), Call(statements.FIND_USER, (email,)))
+    if code is None or code[0] != code_digest or code[4]:
+        return None
+    user_key = yield from _open_session(email, user, session)
+    return user_key
+
+
+def redeem_link(link_digest: bytes, session: NewSession) -> Rule[bytes | None]:
+    [link] = yield read(Call(statements.FIND_LINK, (link_digest,)))
+    if link is not None:
+        email = link[0]
+        yield address_lock(email, session.created_at)
+        link, user = yield read(Call(statements.FIND_LINK, (link_digest,)), Call(statements.FIND_USER, (email,)))
+    if link is None or link[2] or link[1] <= to_micros(session.created_at):
+        yield _count_miss(link_digest.hex(), session.created_at)
+        return None
+    user_key = yield from _open_session(email, user, session)
+    return user_key
+
+
+def revoke_token(digest: bytes, *, allow_resend: bool) -> Rule[bool]:
+    others = []
+    if allow_resend:
+        [user] = yield read(Call(statements.FIND_EMAIL, (digest,)))
+        others = [Call(statements.ALLOW_RESENDS, user)] if user else []
+    revoked = yield write(Call(statements.REVOKE_TOKEN, (digest,)), *others)
+    return bool(revoked)
+
+
+def find_or_create_user(email: str, new_key: bytes, now: Instant) -> Rule[bytes]:
+    yield address_lock(email, now)
+    [user] = yield read(Call(statements.FIND_USER, (email,)))
+    if user is None:
+        yield write(Call(statements.INSERT_USER, (new_key, email, to_micros(now))))
+        return new_key
+    # An empty write waits for synchronous standbys, which may lack the user.
+    yield write()
+    return bytes(user[0])
+
+
+def _open_session(email: str, user: Any, session: NewSession) -> Rule[bytes | None]:
+    """Use the secret, void the address's other ones, reset its failures, and create a session, and a user if needed."""
+    user_key = bytes(user[0]) if user else session.user_key
+    new_user = Call(statements.INSERT_USER, (user_key, email, to_micros(session.created_at)))
+    spent = yield write(
+        Call(statements.SPEND_SENDS, (email,)),
+        Call(statements.RESET_FAILURES, (email,)),
+        *([] if user else [new_user]),
+        Call(statements.INSERT_SESSION, (session.token_digest, user_key, to_micros(session.expires_at))),
+    )
+    return user_key if spent else None
+
+
+def _live_failures(failures: Any, limits: SendLimits, now: Instant) -> int:
+    """Return the consecutive failures of an address that have not expired."""
+    count, last_at = failures
+    if count is None or (limits.failure_lifetime and last_at <= to_micros(now - limits.failure_lifetime)):
+        return 0
+    return int(count)
+
+
+def _count_miss(name: str, now: Instant) -> Any:
+    """Write to a decoy what an attempt against a live code writes, so that both take the same time."""
+    decoy = crc32(name.encode()) % DECOYS
+    return write(
+        Call(statements.COUNT_TRY, (decoy.to_bytes(32, "big"),)),
+        Call(statements.COUNT_FAILURE, (str(decoy), False, to_micros(now))),
+    )

@@ -1,0 +1,25 @@
+"""Access tokens: how many a user may have."""
+
+from tickover.api.timestamps import from_micros, to_micros
+from tickover.server.storage import statements
+from tickover.server.storage.rows import owner_values
+from tickover.server.storage.rules.steps import Call, Rule, owner_lock, read, write
+from tickover.server.storage.store import Created, Owner, StoredAccessToken, TooManyTokens
+
+
+def create_access_token(
+    new: StoredAccessToken, digest: bytes, owner: Owner, limit: int
+) -> Rule[Created | TooManyTokens | None]:
+    """Return None if the owner's token was revoked."""
+    yield owner_lock(owner)
+    created_at, expires_at = to_micros(new.created_at), to_micros(new.expires_at)
+    [(user, count, first_expires_at)] = yield read(
+        Call(statements.COUNT_ACCESS_TOKENS, (*owner_values(owner), created_at))
+    )
+    if user is None:
+        return None
+    if count >= limit:
+        return TooManyTokens(from_micros(first_expires_at))
+    values = digest, user, expires_at, new.key, new.name, new.read_only, created_at
+    yield write(Call(statements.INSERT_ACCESS_TOKEN, values))
+    return Created()
