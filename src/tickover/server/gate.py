@@ -8,7 +8,6 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
 from math import inf
 from time import monotonic
 from typing import Any, Final, TypeVar
@@ -20,7 +19,7 @@ from tickover.server.storage.store import DatabaseUnavailable
 
 _SLICE_SECONDS: Final = 0.004
 """Calls run this long in one iteration of the event loop. The others wait for their turn in the next one."""
-_SLICE_SECONDS_ALONE: Final = 0.02
+_SLICE_SECONDS_ALONE: Final = 0.05
 """The same while only one user is active."""
 _STEP_SECONDS: Final = 0.002
 """A long call lets others run after this time."""
@@ -67,10 +66,11 @@ _NOBODY: Final = _Account("")
 class _Meter:
     """What a request charges to, and since when."""
 
-    __slots__ = ("account", "since", "step_began")
+    __slots__ = ("account", "current", "since", "step_began")
 
     def __init__(self) -> None:
         self.account = _NOBODY
+        self.current: tuple[Gate, Call] | None = None
         self.since = self.step_began = inf
 
 
@@ -195,7 +195,8 @@ class Gate:
     async def run(self, call: Call, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T | Rejection:
         """Run a call at its turn. Return its result, or the rejection that ended it. A bug is logged."""
         began, rejection = self.lap(), None
-        entered = _current.set((self, call))
+        meter = self.meter
+        meter.current = self, call
         try:
             if began >= self._last_call_at:
                 raise unavailable("The server is shutting down.")
@@ -214,7 +215,7 @@ class Gate:
         except Exception:
             rejection = self.report_bug(call.request_id)
         finally:
-            _current.reset(entered)
+            meter.current = None
             self.observe(call, rejection, self.now() - began)
         return rejection
 
@@ -447,7 +448,7 @@ class _Measured(Awaitable[_T]):
         gate, work, meter = self._gate, self._work, _Meter()
         error: BaseException | None = None
         while True:
-            gate.meter = meter
+            gate.meter = _running[0] = meter
             meter.since = meter.step_began = gate.now()
             try:
                 awaited = work.send(None) if error is None else work.throw(error)
@@ -456,7 +457,7 @@ class _Measured(Awaitable[_T]):
                 return result
             finally:
                 gate.end_step()
-                gate.meter = gate.no_meter
+                gate.meter = _running[0] = gate.no_meter
             error = None
             try:
                 yield awaited
@@ -481,14 +482,14 @@ def _check_client(call: Call) -> None:
 
 async def pause() -> None:
     """Let others run, if the current call has run for a few milliseconds."""
-    if (current := _current.get()) is not None:
+    if (current := _running[0].current) is not None:
         gate, call = current
         await gate.pause(call)
 
 
 async def become_heavy() -> None:
     """Wait until the current call can work on something large, and let no other heavy call of its user run."""
-    if (current := _current.get()) is not None:
+    if (current := _running[0].current) is not None:
         gate, call = current
         if call.line is None:
             await gate.heavy.enter(call)
@@ -498,7 +499,7 @@ async def become_heavy() -> None:
 @asynccontextmanager
 async def turn_in(line: Line) -> AsyncIterator[None]:
     """Wait for the turn of the current call in a line."""
-    if (current := _current.get()) is None:
+    if (current := _running[0].current) is None:
         yield
         return
     _, call = current
@@ -511,7 +512,7 @@ async def turn_in(line: Line) -> AsyncIterator[None]:
 
 def charge(seconds: float) -> None:
     """Charge time that another process has used to the current call."""
-    if (current := _current.get()) is not None:
+    if (current := _running[0].current) is not None:
         current[1].account.used += seconds
 
 
@@ -522,9 +523,10 @@ def charge_bytes(size: int) -> None:
 
 def identify(user: User) -> None:
     """Count the current call for this user, who is known now."""
-    if (current := _current.get()) is not None:
+    if (current := _running[0].current) is not None:
         gate, call = current
         gate.move(call, user)
 
 
-_current: Final[ContextVar[tuple[Gate, Call] | None]] = ContextVar("current", default=None)
+_running: Final = [_Meter()]
+"""The meter of the request that runs. Between the steps of requests, a meter without a call."""
