@@ -110,6 +110,24 @@ def test_file_that_is_not_a_database_is_rejected_and_not_changed(path: Path) -> 
     assert path.read_text() == "Dear diary, " * 1000
 
 
+def _damage(path: Path) -> None:
+    """Overwrite all pages after the first."""
+    content = path.read_bytes()
+    path.write_bytes(content[:4096] + b"\xaa" * (len(content) - 4096))
+
+
+async def test_damaged_file_says_so(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    await sent(store, code(1))
+    await store.close()
+    _damage(path)
+    store = await SqliteStore.open(path)
+    for call in (store.find_token(bytes(32), NOW), sent(store, code(2)), store.ping()):
+        with pytest.raises(Rejection, match=r"^The database file is damaged\. The operator must"):
+            await call
+    await store.close()
+
+
 # Disk
 
 

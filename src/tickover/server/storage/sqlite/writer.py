@@ -45,6 +45,8 @@ _CAUSES: Final[Mapping[type[BaseException], Cause]] = {
     apsw.NotADBError: "io",
 }
 
+_DAMAGED: Final = "The database file is damaged. The operator must restore a backup, or start with a new file."
+
 _T = TypeVar("_T")
 _MAX_WAITING = 4096
 _MAX_BATCH = 256
@@ -283,7 +285,10 @@ def to_rejection(failure: Exception) -> Exception:
     if not isinstance(failure, _DATABASE_ERRORS):
         return failure
     # The traceback would keep the whole batch in memory.
-    return DatabaseUnavailable(cause_of(failure), failure.with_traceback(None))
+    cause, failure = cause_of(failure), failure.with_traceback(None)
+    if isinstance(failure, apsw.CorruptError | apsw.NotADBError):
+        return DatabaseUnavailable(cause, failure, _DAMAGED)
+    return DatabaseUnavailable(cause, failure)
 
 
 def cause_of(error: BaseException) -> Cause:
