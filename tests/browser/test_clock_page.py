@@ -76,7 +76,7 @@ async def test_violated_expectation_is_marked_and_explained(console: Console) ->
     await expect(console.page.locator(".strip title")).to_have_text("EUR balance never below €0.00")
     await expect(expectations(console)).to_contain_text("EUR balance never below €0.00: will be violated")
     await expect(expectations(console)).to_contain_text(
-        ". Below 0.00 EUR from 3 Jan 2027 on, because of Rent (-1150.00): 0.00 -> -1150.00."
+        ". Below 0.00 EUR from 3 Jan until 25 Jan 2027, because of Rent (-1150.00): 0.00 -> -1150.00."
     )
     await expect(console.page.locator(".strip.violated .violation")).to_have_count(1)
     await expect(console.page.locator(".violated .line")).to_have_count(1)

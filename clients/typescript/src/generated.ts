@@ -785,8 +785,11 @@ export interface Violation {
     total, it is the transaction that exceeded `atMost`.
      */
 export interface Cause {
+  /** The ID of the transaction or transfer. */
   id: string;
+  /** When it is posted. */
   at: string;
+  /** The name of the transaction or transfer. */
   name: string;
   /** What the item added to the balance or total. Negative if it lowered the balance. */
   amount: number;

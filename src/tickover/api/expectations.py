@@ -158,9 +158,9 @@ class Cause(Result, Generic[Amount_co], frozen=True):
     total, it is the transaction that exceeded `atMost`.
     """
 
-    id: str
-    at: Timestamp
-    name: str
+    id: Annotated[str, doc("The ID of the transaction or transfer.")]
+    at: Annotated[Timestamp, doc("When it is posted.")]
+    name: Annotated[str, doc("The name of the transaction or transfer.")]
     amount: Annotated[
         Amount_co, doc("What the item added to the balance or total. Negative if it lowered the balance.")
     ]
