@@ -60,7 +60,7 @@ class Failovers:
                 await asyncio.to_thread(self.cluster.wait_until_complete)
                 await load.succeed(_CALLS)
             self._replicas.server = (await asyncio.to_thread(_find_primary, self.cluster.nodes))[0].server
-        self.results += load.writer.results
+        self.results += load.results
         return outage
 
 

@@ -1,32 +1,37 @@
-"""Continuous writes to replicas during failures, and a check that all confirmed writes are stored."""
+"""Continuous writes during failures, and a check that all confirmed writes are stored."""
 
 import asyncio
-from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from itertools import count
 from typing import Any, Protocol
 
-from lab.soak.clock_writer import ClockWriter
+from lab.soak.clock_writer import ClockWriter, Json, check_clocks
 from lab.soak.connections import Connection, ConnectionLost, ResponseTruncated, connect
-from lab.soak.sign_ins import Rows, Visits
+from lab.soak.sign_ins import SignIns
 from tests.support.program import Program, link_params, until, wait_until
+from tests.support.world import HttpResponse
 
+PAUSE_SECONDS = 0.03
+"""The pause of a caller after an unavailable database. Without it, callers would take all processor time."""
 _NUMBERS = count()
 _MAX_SIGN_INS = 20
+
+
+def is_unavailable(response: HttpResponse) -> bool:
+    """Return whether the database was unavailable, which is the only expected error of a server."""
+    if response.status < 500:
+        return False
+    assert (response.status, response.json["error"]["data"]["reason"]) == (503, "UNAVAILABLE"), response
+    assert int(response.headers["retry-after"]) >= 1
+    return True
 
 
 class LoadTarget(Protocol):
     """Programs with one database."""
 
     programs: list[Program]
-
-    def sessions(self, condition: str = "true") -> list[str]:
-        """Return the sessions of the programs in the database."""
-
-    def ask(self, sql: str) -> list[str]:
-        """Return rows as lines with columns separated by |."""
 
     def stop(self) -> None:
         """Stop all programs gracefully."""
@@ -44,54 +49,60 @@ class WriteLoad:
         self._pause_seconds = pause_seconds
         self._stops_servers = stops_servers
         first = servers.programs[0]
-        self._name, token = _sign_in(first)
-        self.writer = ClockWriter(first, token, self._stored_times)
-        self.visits = Visits(first.data / "outbox", self._name)
-        self.running = list(servers.programs)
-        self.proxy_url = ""
-        """The address for calls, if they go through a proxy."""
-        self.broken = 0
-        """Number of connections lost during a call."""
+        name, self._token = _sign_in(first)
+        self._sign_ins = SignIns(first.data / "outbox", name)
+        self._writers: list[ClockWriter] = []
         self._turns = count()
         self._stopping = False
         self._may_go_on = asyncio.Event()
         self._may_go_on.set()
+        self.running = list(servers.programs)
+        self.proxy_url = ""
+        """The address for calls, if they go through a proxy."""
+        self.amends = True
+        self.results = 0
+        self.rejections = 0
+        self.broken = 0
+        """Number of connections lost during a call."""
 
     @asynccontextmanager
     async def of(self, writers: int, visitors: int) -> AsyncIterator[None]:
         """Run this number of callers, then check the stored data."""
+        self._writers = [ClockWriter(self._token) for _ in range(writers)]
         async with asyncio.TaskGroup() as callers:
-            for _ in range(writers):
-                callers.create_task(self._work(partial(self.writer.write, mine=[])))
+            for writer in self._writers:
+                callers.create_task(self._run(partial(self._write, writer)))
             for _ in range(visitors):
-                callers.create_task(self._work(self.visits.visit))
+                callers.create_task(self._run(self._sign_ins.visit))
             try:
                 yield
             finally:
                 self._stopping = True
                 self._may_go_on.set()
-        self._check()
+        await asyncio.to_thread(self._check)
 
-    async def _work(self, call: Callable[[Connection], Awaitable[None]]) -> None:
+    async def _run(self, step: "Callable[[_Caller], Coroutine[Any, Any, None]]") -> None:
+        caller = _Caller(self)
         while not self._stopping:
-            # Wait, because the next server may be stopping too.
-            await asyncio.sleep(0.001)
-            if not self.running:
-                continue
-            try:
-                connection = await connect(self.proxy_url or self.running[next(self._turns) % len(self.running)].url)
-            except ConnectionError:
-                continue
-            try:
-                while not self._stopping:
-                    await call(connection)
-                    await asyncio.sleep(self._pause_seconds)
-                    await self._may_go_on.wait()
-            except (ConnectionLost, ResponseTruncated):
-                self.broken += 1
-            finally:
-                connection.close()
-                await connection.wait_until_closed()
+            await step(caller)
+        caller.close()
+
+    async def _write(self, writer: ClockWriter, caller: "_Caller") -> None:
+        await writer.step(caller, self.amends)
+
+    async def next_connection(self) -> Connection | None:
+        """Connect to the next server, when callers may go on. Return None if the load ends or no server is there."""
+        await self._may_go_on.wait()
+        if self._stopping or not self.running:
+            return None
+        try:
+            return await connect(self.proxy_url or self.running[next(self._turns) % len(self.running)].url)
+        except ConnectionError:
+            return None
+
+    async def pause(self) -> None:
+        await asyncio.sleep(self._pause_seconds)
+        await self._may_go_on.wait()
 
     @asynccontextmanager
     async def at_rest(self) -> AsyncIterator[None]:
@@ -104,13 +115,13 @@ class WriteLoad:
 
     async def succeed(self, more: int) -> None:
         """Wait until this number of further calls has succeeded."""
-        enough = self.writer.results + more
-        await until(lambda: self.writer.results >= enough)
+        enough = self.results + more
+        await until(lambda: self.results >= enough)
 
     async def be_rejected(self, more: int) -> None:
         """Wait until this number of further calls was rejected as unavailable."""
-        enough = self.writer.rejections + more
-        await until(lambda: self.writer.rejections >= enough)
+        enough = self.rejections + more
+        await until(lambda: self.rejections >= enough)
 
     async def until_readiness_is(self, status: int) -> None:
         """Wait until /readyz of every server returns this status. /healthz must always return 200."""
@@ -119,33 +130,51 @@ class WriteLoad:
 
     def _check(self) -> None:
         """Check that confirmed writes are stored and unconfirmed ones are complete or missing."""
-        wait_until(lambda: not self._servers.sessions("state <> 'idle'"))
-        self.writer.check()
-        rows = self._rows()
-        for visit in self.visits.every:
-            visit.check(rows)
+        program = self._servers.programs[0]
+        ids = list(_clock_ids(program, self._token))
+        views = (_read(program, ids[start : start + 50], self._token) for start in range(0, len(ids), 50))
+        check_clocks(self._writers, (view for some in views for view in some))
+        for token in self._sign_ins.live:
+            assert "result" in _respond(program, "getCurrentUser", {}, token), "a token was lost"
+        for token in self._sign_ins.revoked:
+            assert "error" in _respond(program, "getCurrentUser", {}, token), "a logout was lost"
         if self._stops_servers:
             self._servers.stop()
 
-    def _stored_times(self) -> dict[bytes, int]:
-        pairs = self._pairs(
-            f"""select clocks.key, frozen_time from clocks join users on users.key = owner
-                where email = '{self._name}@example.test'"""
-        )
-        return {bytes.fromhex(key.replace("-", "")): int(frozen_time) for key, frozen_time in pairs}
 
-    def _rows(self) -> Rows:
-        sends = self._pairs("select email, count(*) from login_sends where email <> '' group by email")
-        failures = self._pairs("select email, count from login_failures where email like '%@%'")
-        sessions = defaultdict(list)
-        for email, digest in self._pairs(
-            "select email, encode(digest, 'hex') from users join tokens on user_key = key"
-        ):
-            sessions[email].append(bytes.fromhex(digest))
-        return Rows(_counter(sends), _counter(failures), sessions)
+class _Caller:
+    """A caller on one connection at a time."""
 
-    def _pairs(self, sql: str) -> list[Any]:
-        return [line.split("|") for line in self._servers.ask(sql)]
+    def __init__(self, load: WriteLoad) -> None:
+        self._load = load
+        self._connection: Connection | None = None
+
+    async def call(self, method: str, params: Json, token: str | None = None, key: str = "") -> Any | None:
+        """Return the response, or None if the server or its database was unavailable."""
+        if self._connection is None:
+            self._connection = await self._load.next_connection()
+        if self._connection is None:
+            await asyncio.sleep(0.01)
+            return None
+        try:
+            self._connection.send(method, params, token, key)
+            response = await self._connection.receive()
+        except (ConnectionLost, ResponseTruncated):
+            self._load.broken += 1
+            self.close()
+            return None
+        if is_unavailable(response):
+            self._load.rejections += 1
+            await asyncio.sleep(PAUSE_SECONDS)
+            return None
+        self._load.results += 1
+        await self._load.pause()
+        return response.json
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
 def _sign_in(program: Program) -> tuple[str, str]:
@@ -160,8 +189,39 @@ def _sign_in(program: Program) -> tuple[str, str]:
     raise AssertionError(f"nobody can sign in: {program.output}")
 
 
-def _counter(pairs: list[tuple[str, str]]) -> Counter[str]:
-    return Counter({email: int(number) for email, number in pairs})
+def _clock_ids(program: Program, token: str) -> Iterator[str]:
+    page: Json = {"limit": 100}
+    while page:
+        found = _respond(program, "listTestClocks", page, token)["result"]
+        yield from (clock["id"] for clock in found["clocks"])
+        page = {**page, "cursor": found["nextCursor"]} if "nextCursor" in found else {}
+
+
+def _read(program: Program, ids: list[str], token: str) -> list[Json]:
+    responses: list[Any] = []
+
+    def is_read() -> bool:
+        responses[:] = program.batch("getTestClock", [{"id": id} for id in ids], token)
+        return not any(map(_is_unavailable, responses))
+
+    wait_until(is_read)
+    return [response["result"]["clock"] for response in responses]
+
+
+def _respond(program: Program, method: str, params: Json, token: str) -> Any:
+    """Return a response. With short timeouts, a busy machine may need several tries."""
+    responses: list[Any] = []
+
+    def has_responded() -> bool:
+        responses[:] = [program.call(method, params, token)]
+        return not _is_unavailable(responses[0])
+
+    wait_until(has_responded)
+    return responses[0]
+
+
+def _is_unavailable(response: Any) -> bool:
+    return "error" in response and response["error"]["data"]["reason"] == "UNAVAILABLE"
 
 
 async def _is_alive_and_says(program: Program, status: int) -> bool:

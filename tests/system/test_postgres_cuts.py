@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lab.soak.clock_writer import is_unavailable
+from lab.soak.write_load import is_unavailable
 from tests.support.postgres import PostgresServer
 from tests.support.program import SHORT_TIMEOUTS, Program, code_params, link_params, verify_params
 from tests.support.proxy import Cut, Proxy

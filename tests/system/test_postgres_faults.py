@@ -9,9 +9,8 @@ from pathlib import Path
 
 import asyncpg
 
-from lab.soak.clock_writer import is_unavailable
 from lab.soak.connections import open_connections
-from lab.soak.write_load import WriteLoad
+from lab.soak.write_load import WriteLoad, is_unavailable
 from tests.support.postgres import PostgresServer
 from tests.support.program import SHORT_TIMEOUTS, until
 from tests.support.proxy import Proxy
@@ -87,17 +86,17 @@ async def _end_sessions(replicas: Replicas, load: WriteLoad) -> None:
     async with _superuser(replicas) as session:
         await session.execute(_END_SESSIONS)
         await load.succeed(5)
-        rejections = load.writer.rejections
+        rejections = load.rejections
         async with session.transaction():
             await session.execute(_LOCK)
             await until(lambda: session.fetch(_WAITING))
             await session.execute(_END_SESSIONS)
-        await until(lambda: load.writer.rejections > rejections)
+        await until(lambda: load.rejections > rejections)
 
 
 async def _occupy_all_connections(replicas: Replicas, load: WriteLoad) -> None:
     # Calls that may wait for a lock, such as amendments, leave a connection to other calls.
-    load.writer.amends = False
+    load.amends = False
     async with _superuser(replicas) as session, session.transaction():
         await session.execute(_LOCK)
         await load.until_readiness_is(503)

@@ -5,11 +5,10 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import NamedTuple
 
-from lab.soak.clock_writer import PAUSE_SECONDS
 from lab.soak.faults import clients, machine, mail, postgres, sqlite
 from lab.soak.faults.deployment import Deployment, deploy
 from lab.soak.rows import STORES, Context, Figure, Row, StoreName, at_least, at_most
-from lab.soak.write_load import WriteLoad
+from lab.soak.write_load import PAUSE_SECONDS, WriteLoad
 
 _WRITERS = 8
 _VISITORS = 2
