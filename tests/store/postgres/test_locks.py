@@ -26,7 +26,14 @@ from tests.store.values import (
 )
 from tickover.api.ids import first_live_key
 from tickover.server.sign_in.logins import SendLimits
-from tickover.server.storage.store import ExistingClock, Quota, Store, StoredClock
+from tickover.server.storage.store import (
+    ExistingClock,
+    IdempotencyRecord,
+    Quota,
+    QuotaExceeded,
+    Store,
+    StoredClock,
+)
 
 _EXPIRED = NOW - WEEK
 _OWNER = user(1).hex()
@@ -76,6 +83,20 @@ async def test_call_waits_for_its_lock(store: Store, other: asyncpg.Connection, 
         while not await _is_waiting(other):
             assert not task.done(), f"{name} has not taken its lock"
     await task
+
+
+@pytest.mark.parametrize("record", [None, make_record(1)], ids=["in a batch", "with an idempotency key"])
+async def test_creation_counts_a_clock_that_another_server_has_just_created(
+    store: Store, other: asyncpg.Connection, record: IdempotencyRecord | None
+) -> None:
+    async with other.transaction():
+        await other.execute("insert into locks values ($1, 0, 0)", _OWNER)
+        await other.execute("insert into clocks values ($1, $2, 0, 0, 0)", key(1).hex(), _OWNER)
+        creating = store.create_clock(clock(2), user(1), b"schedule", Quota(clocks=1), record)
+        task = asyncio.create_task(creating)
+        while not await _is_waiting(other):
+            assert not task.done()
+    assert await task == QuotaExceeded("clocks", key(1))
 
 
 # Idempotency records
