@@ -363,8 +363,6 @@ class Gate:
         meter.since = now
         meter.account.used += seconds
         self._slice_used += seconds
-        if not self._is_scheduled:
-            self._schedule()
         if now - self._decayed_at > _HALF_LIFE_SECONDS:
             self._decay(now)
         return now
@@ -398,12 +396,11 @@ class Gate:
         resumed = self._next_to_resume(now)
         begun = self._begin_turns(now, inf if resumed is None else self._resuming[resumed].used)
         self._schedule_after_rest([*self._waiting, *self._resuming.values()], now)
-        if resumed is None:
-            return
-        if begun:
-            self._schedule()
-        else:
+        if resumed is not None and not begun:
             resumed.set_result(None)
+        if begun or resumed is not None:
+            # The others.
+            self._schedule()
 
     def _schedule_after_rest(self, accounts: Iterable[_Account], now: float) -> None:
         """Give turns again when the first of these users has rested."""
