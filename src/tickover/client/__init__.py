@@ -22,10 +22,12 @@ from tickover.api.durations import Duration as Duration
 from tickover.api.errors import Fault as Fault
 from tickover.api.errors import Reason as Reason
 from tickover.api.errors import Rejection as Rejection
+from tickover.api.expectations import Cause as Cause
 from tickover.api.expectations import CheckResult as CheckResult
 from tickover.api.expectations import Expectation as Expectation
 from tickover.api.expectations import ExpectationResult as ExpectationResult
 from tickover.api.expectations import Violation as Violation
+from tickover.api.expectations import WorstValue as WorstValue
 from tickover.api.expectations import goal_reached as goal_reached
 from tickover.api.expectations import never_above as never_above
 from tickover.api.expectations import never_below as never_below
