@@ -81,11 +81,9 @@ def run(context: Context) -> Iterator[Figure]:
             shares = part / len(_CLIENTS), (part + 1) / len(_CLIENTS)
             rounds = context.rounds(kills_each, f"{clients} clients, kill", *shares)
             asyncio.run(kills.run(servers, rounds, clients))
-        if isinstance(servers, SqliteServer):
-            database = servers.connect()
-            assert database.execute("pragma integrity_check").fetchall() == [("ok",)]
-            database.close()
-        assert not any("Traceback" in program.output for program in servers.programs)
+        if context.store == "sqlite":
+            assert servers.ask("pragma integrity_check") == ["ok"]
+    assert not any("Traceback" in program.output for program in servers.programs)
     kills.check()
     yield at_least("kills", kills.count, count)
     yield Figure("calls with a result, all stored", f"{kills.results:,}")

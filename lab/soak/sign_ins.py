@@ -29,9 +29,11 @@ class SignIns:
         self.live: set[str] = set()
         """Tokens that must work."""
         self.revoked: set[str] = set()
+        self.failures: dict[str, int] = {}
+        """The confirmed failures of the addresses that don't sign in."""
 
     async def visit(self, caller: Caller) -> None:
-        """Request an email twice, try wrong codes, sign in twice, and usually sign out. All but once must fail."""
+        """Request an email twice, try wrong codes, sign in twice, and sign out. All but once must fail."""
         number = next(self._numbers)
         email, by_link = f"{self._name}visitor{number}@example.test", number % 3 == 0
         params = link_params(email) if by_link else code_params(email)
@@ -45,6 +47,9 @@ class SignIns:
         if again is not None and time.monotonic() - began < _RESEND_SECONDS:
             assert _reason(again) == "RESEND_TOO_SOON", again
         tries, failures = (0, 0) if by_link else await self._guess(caller, email, secret)
+        if self._chances.random() < 0.3:
+            self.failures[email] = failures
+            return
         token = await self._sign_in(caller, email, secret, by_link, tries, failures)
         if not token:
             return

@@ -16,5 +16,13 @@ class SqliteServer:
     def connect(self) -> apsw.Connection:
         return apsw.Connection(str(self._file))
 
+    def ask(self, sql: str) -> list[str]:
+        """Return rows as lines with columns separated by |."""
+        database = self.connect()
+        try:
+            return ["|".join(map(str, row)) for row in database.execute(sql)]
+        finally:
+            database.close()
+
     def stop(self) -> None:
         self.programs[0].stop()

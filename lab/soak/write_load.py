@@ -33,6 +33,9 @@ class LoadTarget(Protocol):
 
     programs: list[Program]
 
+    def ask(self, sql: str) -> list[str]:
+        """Return rows as lines with columns separated by |."""
+
     def stop(self) -> None:
         """Stop all programs gracefully."""
 
@@ -134,6 +137,11 @@ class WriteLoad:
         ids = list(_clock_ids(program, self._token))
         views = (_read(program, ids[start : start + 50], self._token) for start in range(0, len(ids), 50))
         check_clocks(self._writers, (view for some in views for view in some))
+        # No response has the number of failures.
+        rows = self._servers.ask("select email, count from login_failures where email like '%@%'")
+        counted = dict(row.split("|") for row in rows)
+        for email, failures in self._sign_ins.failures.items():
+            assert int(counted.get(email, 0)) >= failures, f"failures of {email} were forgotten"
         for token in self._sign_ins.live:
             assert "result" in _respond(program, "getCurrentUser", {}, token), "a token was lost"
         for token in self._sign_ins.revoked:
