@@ -27,11 +27,11 @@ from lab.soak import (
     races,
     rolling_restart,
 )
-from lab.soak.faults import row as faults
-from lab.soak.linearizability import row as linearizability
-from lab.soak.report import write_report
+from lab.soak.faults import faults_row as faults
+from lab.soak.linearizability import linearizability_row as linearizability
 from lab.soak.rows import STORES, Row, StoreName
 from lab.soak.run import Soak
+from lab.soak.soak_report import write_report
 from tests.support.repository import ROOT
 
 SOAK = ROOT / ".soak"

@@ -12,10 +12,10 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from lab.soak.connections import Connection, ConnectionLost, ResponseTruncated, connect
 from lab.soak.histories import FaultDuringCalls, history_figures, record_histories, sign_in
-from lab.soak.linearizability.mail import PlannedMailServer
+from lab.soak.linearizability.planned_mail import PlannedMailServer
 from lab.soak.linearizability.servers import CUT, Servers
+from lab.soak.raw_connections import ConnectionLost, RawConnection, ResponseTruncated, connect
 from lab.soak.rows import Context, Figure, Row
 from tests.support.world import HttpResponse
 
@@ -45,7 +45,7 @@ class _Caller:
         self._chances = chances
         self.fault = ""
         self.count_call: Callable[[], None] = lambda: None
-        self._connection: Connection | None = None
+        self._connection: RawConnection | None = None
         self._keys = count()
         self.token = ""
 
@@ -59,7 +59,7 @@ class _Caller:
         body = {"client_id": "any", "secret": "any", **members}
         return await self._call(lambda connection: connection.post(f"/plaid{path}", body))
 
-    async def _call(self, send: Callable[[Connection], None]) -> HttpResponse:
+    async def _call(self, send: Callable[[RawConnection], None]) -> HttpResponse:
         self.count_call()
         async with asyncio.timeout(_MAX_SECONDS):
             while True:

@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from itertools import count, cycle
 from random import Random
 
-from lab.soak.connections import open_connections
-from lab.soak.linearizability.mail import PlannedMailServer
+from lab.soak.linearizability.planned_mail import PlannedMailServer
 from lab.soak.linearizability.servers import CUT, Servers, run_servers
+from lab.soak.raw_connections import open_connections
 from lab.soak.rows import Context, Figure, at_least
 from tests.support.mail_servers import run_mail_server
 from tests.support.postgres import PostgresServer

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from lab.soak.connections import Connection, open_connections
+from lab.soak.raw_connections import RawConnection, open_connections
 from lab.soak.rows import Context, Figure, Row, at_least, at_most
 from lab.soak.system_calls import CALLS, Verdict, check_responses
 from tests.support.debian_packages import require_program
@@ -91,7 +91,7 @@ async def _write(context: Context, program: Program, token: str, writes: int) ->
             await _write_round(connection, number)
 
 
-async def _write_round(connection: Connection, number: int) -> None:
+async def _write_round(connection: RawConnection, number: int) -> None:
     clock = (await _result(connection, "createTestClock", {"frozenTime": _day(0)}))["clock"]["id"]
     await _result(connection, "advanceTestClock", {"id": clock, "frozenTime": _day(1)})
     await _result(connection, "forkTestClock", {"id": clock})
@@ -103,7 +103,7 @@ async def _write_round(connection: Connection, number: int) -> None:
     await _result(connection, "loginByEmailLink", {"token": url.partition("#token=")[2]})
 
 
-async def _result(connection: Connection, method: str, params: Any) -> Any:
+async def _result(connection: RawConnection, method: str, params: Any) -> Any:
     response = await connection.call(method, params)
     assert "result" in response, response
     return response["result"]

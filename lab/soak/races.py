@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from lab.soak.connections import Connection, call_all_at_once, open_connections
+from lab.soak.raw_connections import RawConnection, call_all_at_once, open_connections
 from lab.soak.rows import Context, Figure, Row, at_least
 from tests.support.program import Program, code_params, verify_params
 from tests.support.world import HttpResponse
@@ -59,7 +59,7 @@ class Race(NamedTuple):
 
     program: Program
     token: str
-    crowd: list[Connection]
+    crowd: list[RawConnection]
 
     async def at_once(self, calls: list[Call]) -> list[HttpResponse]:
         """Send one call on each connection before the first response is read."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.soak.clock_writer import new_transaction, on_day
-from lab.soak.connections import Connection, ConnectionLost, ResponseTruncated, connect
+from lab.soak.raw_connections import ConnectionLost, RawConnection, ResponseTruncated, connect
 from lab.soak.rows import Context, Figure, Row, at_least, at_most
 from tests.support.deploy import run_haproxy, servers_behind_proxy
 from tests.support.postgres import PostgresServer
@@ -40,7 +40,7 @@ class Callers:
                 connection = await connect(self._url, self._token)
         connection.close()
 
-    async def _use_clock(self, connection: Connection) -> None:
+    async def _use_clock(self, connection: RawConnection) -> None:
         clock = await self._call(connection, "createTestClock", {"frozenTime": on_day(0)})
         self.created += 1
         for day in range(1, _ROUNDS_PER_CLOCK + 1):
@@ -51,7 +51,7 @@ class Callers:
             seen = await self._call(connection, "getTestClock", {"id": clock["id"]})
             assert (seen["frozenTime"], len(seen["transactions"])) == (on_day(day), day), seen
 
-    async def _call(self, connection: Connection, method: str, params: dict[str, Any]) -> Any:
+    async def _call(self, connection: RawConnection, method: str, params: dict[str, Any]) -> Any:
         self.sent += 1
         connection.send(method, params)
         response = await connection.receive()

@@ -11,8 +11,8 @@ from typing import TextIO
 import pytest
 
 from lab.progress import Progress
-from lab.soak.report import Result, State, terminal_lines
 from lab.soak.rows import Context, Figure, Row, StoreName
+from lab.soak.soak_report import Result, State, terminal_lines
 
 _DEADLINE_FACTOR = 2
 

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, Protocol
 
 from lab.soak.clock_writer import ClockWriter, Json, check_clocks
-from lab.soak.connections import Connection, ConnectionLost, ResponseTruncated, connect
+from lab.soak.raw_connections import ConnectionLost, RawConnection, ResponseTruncated, connect
 from lab.soak.sign_ins import SignIns
 from tests.support.program import Program, link_params, until, wait_until
 from tests.support.world import HttpResponse
@@ -93,7 +93,7 @@ class WriteLoad:
     async def _write(self, writer: ClockWriter, caller: "_Caller") -> None:
         await writer.step(caller, self.amends)
 
-    async def next_connection(self) -> Connection | None:
+    async def next_connection(self) -> RawConnection | None:
         """Connect to the next server, when callers may go on. Return None if the load ends or no server is there."""
         await self._may_go_on.wait()
         if self._stopping or not self.running:
@@ -155,7 +155,7 @@ class _Caller:
 
     def __init__(self, load: WriteLoad) -> None:
         self._load = load
-        self._connection: Connection | None = None
+        self._connection: RawConnection | None = None
 
     async def call(self, method: str, params: Json, token: str | None = None, key: str = "") -> Any | None:
         """Return the response, or None if the server or its database was unavailable."""

@@ -8,9 +8,9 @@ from lab.bench import bodies
 from lab.bench.__main__ import report
 from lab.bench.harness import QUICK, Bench, rates
 from lab.bench.wrk import advancing
-from lab.soak.report import write_report
 from lab.soak.rows import Context, Figure, Row
 from lab.soak.run import Soak
+from lab.soak.soak_report import write_report
 from tests.support.debian_packages import require_program
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from lab.soak.linearizability.checker import Verdict
 from lab.soak.linearizability.judge import judge, reduce
-from lab.soak.linearizability.mail import PlannedMailServer
+from lab.soak.linearizability.planned_mail import PlannedMailServer
 from lab.soak.linearizability.rounds import record_round
 from lab.soak.linearizability.servers import CUT, run_servers
 from tests.support.mail_servers import run_mail_server

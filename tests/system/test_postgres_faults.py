@@ -9,7 +9,7 @@ from pathlib import Path
 
 import asyncpg
 
-from lab.soak.connections import open_connections
+from lab.soak.raw_connections import open_connections
 from lab.soak.write_load import WriteLoad, is_unavailable
 from tests.support.postgres import PostgresServer
 from tests.support.program import SHORT_TIMEOUTS, until

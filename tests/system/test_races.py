@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from lab.soak.connections import open_connections
 from lab.soak.races import (
     CROWD,
     KINDS,
@@ -23,6 +22,7 @@ from lab.soak.races import (
     outcomes,
     written,
 )
+from lab.soak.raw_connections import open_connections
 from tests.support.postgres import PostgresServer
 from tests.support.program import LONG_TIMEOUTS, Program, wait_until
 from tests.support.world import HttpResponse

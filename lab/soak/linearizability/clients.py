@@ -7,12 +7,12 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from lab.soak.connections import Connection, ConnectionLost, ResponseTruncated, connect
 from lab.soak.linearizability.calls import outcome, request
 from lab.soak.linearizability.clock_model import FIRST_TRANSFER, View
 from lab.soak.linearizability.history import UNKNOWN, Call, Outcome, Subject
-from lab.soak.linearizability.mail import PlannedMailServer, Reply
+from lab.soak.linearizability.planned_mail import PlannedMailServer, Reply
 from lab.soak.linearizability.servers import CUT, Servers
+from lab.soak.raw_connections import ConnectionLost, RawConnection, ResponseTruncated, connect
 
 CLIENTS = 8
 CALLS_PER_CLIENT = 7
@@ -78,13 +78,13 @@ class Recorder:
         for wait in list(self._waiting)[::2]:
             wait.reschedule(0.0)
 
-    async def _connect(self, client: int) -> Connection:
+    async def _connect(self, client: int) -> RawConnection:
         while True:
             with suppress(ConnectionError):
                 return await connect(await self._servers.url(client), self.token)
             await asyncio.sleep(0.01)
 
-    async def _call(self, connection: Connection, name: str, arguments: dict[str, Any]) -> Outcome:
+    async def _call(self, connection: RawConnection, name: str, arguments: dict[str, Any]) -> Outcome:
         method, params, key = request(name, arguments)
         connection.send(method, params, key=key)
         if self._abandoned < _MAX_ABANDONED and self._chances.random() < self._share_cut:

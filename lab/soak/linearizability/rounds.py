@@ -8,7 +8,7 @@ from random import Random
 from lab.soak.histories import FaultDuringCalls, sign_in
 from lab.soak.linearizability.clients import CALLS_PER_CLIENT, CLIENTS, ClockClients, LoginClients, Recorder
 from lab.soak.linearizability.history import History
-from lab.soak.linearizability.mail import PlannedMailServer
+from lab.soak.linearizability.planned_mail import PlannedMailServer
 from lab.soak.linearizability.servers import Servers
 from tickover.api.limits import MAIL_TIMEOUT
 

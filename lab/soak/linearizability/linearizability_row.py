@@ -12,7 +12,7 @@ from lab.soak.histories import history_figures, record_histories
 from lab.soak.linearizability.checker import Verdict
 from lab.soak.linearizability.history import History
 from lab.soak.linearizability.judge import judge, reduce
-from lab.soak.linearizability.mail import PlannedMailServer
+from lab.soak.linearizability.planned_mail import PlannedMailServer
 from lab.soak.linearizability.public_histories import find_histories, verdict_of
 from lab.soak.linearizability.rounds import record_round
 from lab.soak.linearizability.servers import Servers

@@ -21,7 +21,7 @@ class ResponseTruncated(Exception):
     """The connection was lost during a response."""
 
 
-class Connection:
+class RawConnection:
     """One connection. Responses have the order of the requests."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: str | None) -> None:
@@ -84,14 +84,14 @@ def _authorization(token: str | None) -> str:
     return f"Authorization: Bearer {token}\r\n" if token else ""
 
 
-async def connect(url: str, token: str | None = None) -> Connection:
+async def connect(url: str, token: str | None = None) -> RawConnection:
     """Connect. Raise ConnectionError if no server listens."""
     parts = urlsplit(url)
-    return Connection(*await asyncio.open_connection(parts.hostname, parts.port), token)
+    return RawConnection(*await asyncio.open_connection(parts.hostname, parts.port), token)
 
 
 @asynccontextmanager
-async def open_connections(url: str, count: int, token: str | None = None) -> AsyncIterator[list[Connection]]:
+async def open_connections(url: str, count: int, token: str | None = None) -> AsyncIterator[list[RawConnection]]:
     """Open this number of connections, and close them at the end."""
     opened = await asyncio.gather(*(connect(url, token) for _ in range(count)))
     try:
@@ -103,7 +103,7 @@ async def open_connections(url: str, count: int, token: str | None = None) -> As
 
 
 async def call_all_at_once(
-    connections: Sequence[Connection], method: str, every_params: Iterable[Any]
+    connections: Sequence[RawConnection], method: str, every_params: Iterable[Any]
 ) -> list[HttpResponse]:
     """Send one call on each connection before the first response is read."""
     for connection, params in zip(connections, every_params, strict=True):
