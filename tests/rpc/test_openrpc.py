@@ -63,6 +63,11 @@ def test_method_has_all_its_reasons(name: str) -> None:
     assert set(reasons) == every_call | by_http | token | forbidden | set(DESCRIBED_OPERATIONS[name].reasons)
 
 
+def test_only_calls_that_store_something_or_sign_in_are_rate_limited() -> None:
+    limited = [each for each in DESCRIBED_OPERATIONS.values() if Reason.RATE_LIMITED in each.reasons]
+    assert [each.name for each in limited if not (each.writes or each.limited_per_client)] == []
+
+
 # Examples
 
 

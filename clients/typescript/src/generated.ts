@@ -1037,7 +1037,7 @@ export interface ReasonDetails {
     /** Retry the call after this many seconds. */
     retryAfterSeconds: number;
   };
-  /** Too many live clocks, stored bytes, access tokens, emails or calls. */
+  /** Too many live clocks, stored bytes, access tokens, connections, emails or sign-in calls. */
   RATE_LIMITED: {
     /** Retry the call after this many seconds. */
     retryAfterSeconds: number;

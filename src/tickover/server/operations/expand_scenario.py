@@ -3,7 +3,6 @@ from typing import Annotated
 from msgspec import UNSET, Meta, UnsetType
 
 from tickover.api.clocks import NewClock
-from tickover.api.errors import Reason
 from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import Bound, Params, Text, TotalBound, doc
 from tickover.api.limits import MAX_SCENARIO_TEXT
@@ -30,7 +29,6 @@ class ExpandEntry(Params, frozen=True):
     "expandScenario",
     ExpandedScenario[NewClock, ExpectationEntry[Bound, TotalBound]],
     needs=Permission.READ,
-    reasons=(Reason.RATE_LIMITED,),
     examples={"A month of rent": {"text": EXAMPLE, "start": "2027-01-01T00:00:00Z"}},
 )
 async def expand_scenario(params: ExpandEntry, caller: Caller, services: Services) -> bytes:

@@ -3,7 +3,7 @@ from typing import Annotated
 from msgspec import UNSET, Raw, UnsetType
 
 from tickover.api.clocks import ExportedClock, unknown_account
-from tickover.api.errors import Fault, Reason, invalid_params, reject
+from tickover.api.errors import Fault, invalid_params, reject
 from tickover.api.fields import AccountKey, ExportFormat, OpeningBalances, doc
 from tickover.server.isolated_calls import ExportRequest
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
@@ -24,7 +24,6 @@ class ExportEntry(ClockParams, frozen=True):
     "exportTestClock",
     ExportedClock,
     needs=Permission.READ,
-    reasons=(Reason.RATE_LIMITED,),
     examples={"As CSV": {"id": EXAMPLE_CLOCK, "format": "csv", "openingBalances": {"EUR": 1000}}},
 )
 async def export_test_clock(params: ExportEntry, caller: Caller, services: Services) -> bytes:

@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, UnsetType
 
-from tickover.api.errors import Fault, Reason
+from tickover.api.errors import Fault
 from tickover.api.fields import Currency, Params, Text, doc
 from tickover.api.limits import MAX_BANK_FILE_UPLOAD, MAX_FILE_NAME
 from tickover.api.plans import StatementScenario
@@ -49,7 +49,6 @@ class StatementEntry(Params, frozen=True):
     "scenarioFromStatement",
     StatementScenario,
     needs=Permission.READ,
-    reasons=(Reason.RATE_LIMITED,),
     examples={
         "A rent and a salary": {
             "content": b64encode(_BANK_FILE).decode(),

@@ -91,7 +91,10 @@ REASONS: Final[dict[Reason, Meaning]] = {
     ),
     Reason.RESEND_TOO_SOON: Meaning(-32005, 429, "An email was just sent to this address.", _SECONDS),
     Reason.RATE_LIMITED: Meaning(
-        -32005, 429, "Too many live clocks, stored bytes, access tokens, emails or calls.", _SECONDS
+        -32005,
+        429,
+        "Too many live clocks, stored bytes, access tokens, connections, emails or sign-in calls.",
+        _SECONDS,
     ),
     Reason.MAIL_NOT_SENT: Meaning(
         -32030, 200, "The mail server didn't accept the email, or the connection to it was lost."
