@@ -103,11 +103,11 @@ class Users:
         return Deleted(len(clocks), len(tokens), len(emails), len(records))
 
     async def _lock_out(self, user: User) -> None:
-        """Wait for running calls and sign-ins of the user. Until the transaction ends, no other starts.
+        """Wait for running writes of the user. Until the transaction ends, no other starts.
 
-        In SQLite, the transaction locks the whole file.
+        A call or sign-in that has read before the transaction, and would write after it, starts again. In SQLite, the
+        transaction locks the whole file.
         """
-        # The locks of rules. A call that has read before this transaction, and would write after it, starts again.
         try:
             for lock in (address_lock(user.email, user.created_at), owner_lock(user.key)):
                 await self._connection.fetch(FORCE_LOCK, lock.name, lock.used_at)
