@@ -8,7 +8,7 @@ import re
 import string
 import time
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import idna
@@ -41,6 +41,13 @@ ATTACKS: Final = [
 ]  # fmt: skip
 
 
+COMMENTS: Final = ["(a)", "((a)b)", "(\r\n)", "(", "(a@b.test)"]
+NUMBERS: Final = [
+    "127.0.0.1", "1.2.3", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "127.1", "a.0x", "x.1", "::1", "fe80::1",
+    "999.1.1.1", "tag:x", "",
+]  # fmt: skip
+
+
 def generate(seed: int, count: int) -> Iterator[str]:
     """Yield this many addresses, about a third of them valid."""
     grammar = _Grammar(random.Random(seed))
@@ -55,11 +62,8 @@ class _Grammar:
         """Return one address. Most break at most one rule, because the first broken rule rejects an address."""
         text = f"{self._local()}@{self._domain()}"
         while self._random.random() < 0.25:
-            text = self._one(_MUTATIONS)(self, text)
+            text = self._changed(text)
         return text
-
-    def _one(self, choices: "list[_Choice]") -> "_Choice":
-        return self._random.choice(choices)
 
     def _some(self, characters: str | list[str], most: int) -> str:
         return "".join(self._random.choices(characters, k=self._random.randint(1, most)))
@@ -69,94 +73,65 @@ class _Grammar:
         return self._random.choice([3, 3, 3, 8, 8, 20, 62, 63, 64, 65, 250])
 
     def _local(self) -> str:
-        return self._one([_Grammar._atoms, _Grammar._atoms, _Grammar._international, _Grammar._quoted])(self)
-
-    def _atoms(self) -> str:
+        kind = self._random.randrange(4)
+        if kind == 0:
+            return self._quoted()
+        if kind == 1:
+            alphabet = ALPHABET + MARKS if self._random.random() < 0.8 else ALPHABET + UNUSUAL + FULL_WIDTH + SPACES
+            return self._some(ATEXT, 3) + self._some(alphabet, self._random.choice([2, 5, 21, 32, 64]))
         return ".".join(self._some(ATEXT, self._length()) for _ in range(self._random.randint(1, 3)))
-
-    def _international(self) -> str:
-        alphabet = ALPHABET + MARKS if self._random.random() < 0.8 else ALPHABET + UNUSUAL + FULL_WIDTH + SPACES
-        return self._some(ATEXT, 3) + self._some(alphabet, self._random.choice([2, 5, 21, 32, 64]))
 
     def _quoted(self) -> str:
         """Return a quoted string with escapes, mostly with valid characters."""
-        kinds = [ATEXT, ATEXT + " .@", SPECIALS, "".join(ALPHABET)]
+        characters = [*ATEXT, *ATEXT, *" .@", *SPECIALS, *ALPHABET]
         if self._random.random() < 0.3:
-            kinds += ["".join(CONTROLS), "".join(FORMATS), "".join(SPACES), "".join(UNUSUAL)]
-        text = "".join(self._some(self._random.choice(kinds), 8) for _ in range(self._random.randint(1, 4)))
-        return '"' + "".join(self._escaped(character) for character in text) + '"'
+            characters += CONTROLS + FORMATS + SPACES + UNUSUAL
+        return f'"{"".join(map(self._escaped, self._some(characters, 20)))}"'
 
     def _escaped(self, character: str) -> str:
         must_escape = character in '"\\' and self._random.random() < 0.95
         return f"\\{character}" if must_escape or self._random.random() < 0.05 else character
 
     def _domain(self) -> str:
-        kinds = [_Grammar._name] * 6 + [_Grammar._international_name] * 4 + [_Grammar._punycode, _Grammar._literal]
-        return self._one([*kinds, _Grammar._number])(self)
-
-    def _name(self) -> str:
-        labels = [self._label() for _ in range(self._random.choice([1, 2, 2, 3, 5, 40]))]
-        return ".".join([*labels, self._random.choice(["com", "test", "TEST", "localhost", "x", "co-op", "9", "c0m"])])
-
-    def _label(self) -> str:
-        return self._some(string.ascii_letters + string.digits + "-" * (self._random.random() < 0.1), self._length())
-
-    def _international_name(self) -> str:
-        alphabet = ALPHABET if self._random.random() < 0.7 else ALPHABET + MARKS + UNUSUAL + FULL_WIDTH + FORMATS
-        lengths = self._random.choices([1, 3, 10, 30, 84], k=self._random.randint(1, 3))
-        return self._random.choice(DOTS).join([*(self._some(alphabet, length) for length in lengths), "test"])
-
-    def _punycode(self) -> str:
-        encoded = self._some([*ALPHABET, *UNUSUAL[:6], "a"], 6).encode("punycode", "replace").decode()
-        broken = self._some(string.ascii_lowercase + string.digits + "-", 20)
-        prefix = self._random.choice(["xn--", "XN--", "xn---", "ab--"])
-        return f"{prefix}{encoded if self._random.random() < 0.7 else broken}.test"
-
-    def _literal(self) -> str:
-        zone = self._random.choice(["", "%", "%eth0", "%25en0", "%" + self._random.choice(ATTACKS + CONTROLS)])
-        ipv6 = [f"IPv6:::1{zone}", f"IPv6:fe80::1{zone}", f"ipv6:::1{zone}", f"::1{zone}"]
-        inside = self._random.choice([*ipv6, "127.0.0.1", "999.1.1.1", "tag:x", ""])
-        return self._random.choice(["[{}]", "[{}]", "{}", "[{}", "[[{}]]", "[{}].test"]).replace("{}", inside)
-
-    def _number(self) -> str:
-        numbers = ["127.0.0.1", "1.2.3", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "127.1", "a.0x", "x.1"]
-        number = self._random.choice([*numbers, "::1"])
-        return number if self._random.random() < 0.7 else number.translate(_FULL_WIDTH_DIGITS)
-
-    # Mutations: each may break a rule of an address.
-
-    def _insert(self, text: str) -> str:
-        position = self._random.randint(0, len(text))
-        return text[:position] + self._random.choice(self._random.choice(_INSERTIONS)) + text[position:]
-
-    def _delete(self, text: str) -> str:
-        position = self._random.randrange(len(text)) if text else 0
-        return text[:position] + text[position + 1 :]
-
-    def _comment(self, text: str) -> str:
-        comment = self._random.choice(["(a)", "((a)b)", "(\r\n)", "(", "(a@b.test)"])
-        return self._random.choice([comment + text, text + comment, text.replace("@", f"{comment}@", 1)])
-
-    def _attack(self, text: str) -> str:
-        attack = self._random.choice(ATTACKS)
-        return self._random.choice([text + attack, attack + text, text.replace("@", f"{attack}@", 1)])
-
-    def _display_name(self, text: str) -> str:
-        return self._random.choice(
-            [f"Ana <{text}>", f"<{text}>", f'"Ana" <{text}>', f"mailto:{text}", f" {text}", f"{text} "]
+        share = self._random.random()
+        if share < 0.5:
+            characters = string.ascii_letters + string.digits + "-" * (share < 0.05)
+            labels = [self._some(characters, self._length()) for _ in range(self._random.choice([1, 2, 2, 3, 5, 40]))]
+            return ".".join([*labels, self._random.choice(["com", "test", "TEST", "localhost", "x", "co-op", "9"])])
+        if share < 0.8:
+            alphabet = ALPHABET if share < 0.7 else ALPHABET + MARKS + UNUSUAL + FULL_WIDTH + FORMATS
+            lengths = self._random.choices([1, 3, 10, 30, 84], k=self._random.randint(1, 3))
+            return self._random.choice(DOTS).join([*(self._some(alphabet, length) for length in lengths), "test"])
+        if share < 0.87:
+            encoded = self._some([*ALPHABET, *UNUSUAL[:6], "a"], 6).encode("punycode", "replace").decode()
+            broken = self._some(string.ascii_lowercase + string.digits + "-", 20)
+            prefix = self._random.choice(["xn--", "XN--", "xn---", "ab--"])
+            return f"{prefix}{self._random.choice([encoded, encoded, broken])}.test"
+        number = self._random.choice(NUMBERS)
+        number = number if self._random.random() < 0.7 else number.translate(_FULL_WIDTH_DIGITS)
+        zone = self._random.choice(["", "%", "%eth0", "%25en0", *ATTACKS, *CONTROLS])
+        return self._random.choice(["[{}]", "[IPv6:{}]", "{}", "[{}", "[[{}]]", "[{}].test"]).replace(
+            "{}", number + zone
         )
 
-    def _repeat(self, text: str) -> str:
-        return text.replace(self._random.choice("@.a"), self._random.choice(["@@", "..", "a" * 70, "\ufdfa" * 84]), 1)
+    def _changed(self, text: str) -> str:
+        """Make a change that may break a rule."""
+        position = self._random.randint(0, len(text))
+        attack = self._random.choice(ATTACKS + COMMENTS)
+        changes = [
+            text[:position] + self._random.choice(self._random.choice(_INSERTIONS)) + text[position:],
+            text[:position] + text[position + 1 :],
+            text + attack,
+            attack + text,
+            text.replace("@", f"{attack}@", 1),
+            self._random.choice([f"Ana <{text}>", f"<{text}>", f'"Ana" <{text}>', f"mailto:{text}", f" {text} "]),
+            text.replace(self._random.choice("@.a"), self._random.choice(["@@", "..", "a" * 70, "\ufdfa" * 84]), 1),
+        ]
+        return self._random.choice([*changes[:1], *changes])
 
 
-_Choice = Callable[..., str]
 _FULL_WIDTH_DIGITS: Final = {ord(digit): 0xFF10 + int(digit) for digit in string.digits}
 _INSERTIONS: Final = [CONTROLS, FORMATS, SPACES, FULL_WIDTH, MARKS, ALPHABET, UNUSUAL, DOTS, list(SPECIALS)]
-_MUTATIONS: Final = [
-    _Grammar._insert, _Grammar._insert, _Grammar._delete, _Grammar._comment, _Grammar._attack, _Grammar._display_name,
-    _Grammar._repeat,
-]  # fmt: skip
 
 
 CASE = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
