@@ -96,7 +96,7 @@ class RecordingMailer:
 
 
 class Attacker:
-    """Requests codes and guesses as fast as the limits allow."""
+    """Requests codes and guesses as the limits allow."""
 
     def __init__(self, world: World, attack: Attack) -> None:
         self.guessed = 0

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from tests.support.world import ANA, SETTINGS, HttpResponse, World, open_world, send_request
-from tickover.server.http1.messages import Request, merge
+from tickover.server.http1.http_messages import Request, merge
 from tickover.server.settings import Settings
 from tickover.server.sign_in.mail.mailer import Email
 from tickover.server.storage import open_store

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.log_capture import LogCapture
 from tests.support.world import ANA, World, send_request
-from tickover.server.http1.messages import BAD_REQUEST, Request
+from tickover.server.http1.http_messages import BAD_REQUEST, Request
 
 SECRET = b"a secret of the client"
 JSON = {b"content-type": b"application/json", b"authorization": b"Bearer " + SECRET, b"x-forwarded-for": SECRET}

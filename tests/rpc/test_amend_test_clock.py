@@ -9,7 +9,7 @@ import pytest
 
 from tests.rpc.builders import START, call, contribution, goal, idempotency_header, reason_of, to_timestamp, transaction
 from tests.support.world import World, run_concurrently
-from tickover.server.operations import clocks
+from tickover.server.operations import stored_clocks
 from tickover.server.storage.store import Amendment, Owner, Quota, Store
 
 AMEND = "amendTestClock"
@@ -171,7 +171,7 @@ class _OtherServer:
 
 async def test_amendment_is_computed_again_after_a_conflict(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
-    conflicts = clocks._MAX_ATTEMPTS - 1
+    conflicts = stored_clocks._MAX_ATTEMPTS - 1
 
     async def amend_without_a_change(key: bytes, owner: Owner) -> None:
         nonlocal conflicts
@@ -187,7 +187,7 @@ async def test_amendment_is_computed_again_after_a_conflict(world: World, token:
     amended = await amend(world, token, clock["id"], add={"transactions": [transaction(name="Tea")]})
     assert conflicts == 0
     assert "Tea" in names(amended["pendingTransactions"])
-    conflicts = clocks._MAX_ATTEMPTS
+    conflicts = stored_clocks._MAX_ATTEMPTS
     params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
     assert reason_of(await world.call(AMEND, params, token)) == "UNAVAILABLE"
     assert (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"] == amended
@@ -206,7 +206,7 @@ async def test_amendment_gives_up_if_others_take_too_long(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = await world.create(token, **SCHEDULE)
-    monkeypatch.setattr(clocks, "_MAX_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(stored_clocks, "_MAX_WAIT_SECONDS", 0.0)
     async with world.services.clocks._locks.setdefault(clock["id"], asyncio.Lock()):
         params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
         assert reason_of(await world.call(AMEND, params, token)) == "UNAVAILABLE"

@@ -7,7 +7,7 @@ import pytest
 from tests.support.log_capture import LogCapture
 from tests.support.world import HttpResponse, World, send_request
 from tickover.api.errors import Rejection
-from tickover.server.http1.messages import Request
+from tickover.server.http1.http_messages import Request
 from tickover.server.settings import Settings, read_settings
 from tickover.server.web import pages
 from tickover.server.web.handler import Handler, HostCheck

@@ -9,7 +9,7 @@ import pytest
 from tests.rpc.builders import OMITTED, call, post_with, raw_call, reason_of, send
 from tests.support.log_capture import LogCapture
 from tests.support.world import SETTINGS, World, run_concurrently, send_request
-from tickover.server.http1.messages import Request
+from tickover.server.http1.http_messages import Request
 from tickover.server.web.handler import Handler
 
 JSON = ("Content-Type", "application/json")

@@ -20,11 +20,11 @@ from tests.support.raw import Client, request, wait_for
 from tests.support.world import NOW, World
 from tickover.api.errors import Reason
 from tickover.server.app import TickoverServer
-from tickover.server.http1.server import Server
-from tickover.server.metrics import server
-from tickover.server.metrics.mailer import MeasuredMailer
+from tickover.server.http1.http_server import HttpServer
+from tickover.server.metrics import metrics_server
+from tickover.server.metrics.measured_mailer import MeasuredMailer
+from tickover.server.metrics.metrics_server import DatabaseFacts
 from tickover.server.metrics.numbers import SharedNumbers, render
-from tickover.server.metrics.server import DatabaseFacts
 from tickover.server.settings import SettingError, read_settings
 from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
 from tickover.server.storage.admin.statistics import Statistics
@@ -116,7 +116,7 @@ async def test_every_gauge_of_a_server_has_its_source(tmp_path: Path, monkeypatc
     try:
         monkeypatch.setattr(opened._store, "load", lambda: Load(1, 2, 3))
         monkeypatch.setattr(opened._gate, "in_flight", 4)
-        monkeypatch.setattr(Server, "connection_count", 5)
+        monkeypatch.setattr(HttpServer, "connection_count", 5)
         await opened._publish_gauges()
         opened._on_swept(6)
         opened._on_swept(7)
@@ -179,7 +179,7 @@ async def run_metrics_server(published: list[None], facts: DatabaseFacts) -> Asy
     async def publish() -> None:
         published.append(None)
 
-    async with server.serve_metrics(listener, SharedNumbers(), publish, facts, LogCapture().log):
+    async with metrics_server.serve_metrics(listener, SharedNumbers(), publish, facts, LogCapture().log):
         yield listener.getsockname()[1]
 
 
@@ -211,7 +211,7 @@ async def test_metrics_of_this_machine_need_its_name(
 
 async def test_gauges_are_current_when_prometheus_asks(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "find_statistics", lambda: asyncio.sleep(0))
-    monkeypatch.setattr(server, "_GAUGE_SECONDS", 3600)
+    monkeypatch.setattr(metrics_server, "_GAUGE_SECONDS", 3600)
     published: list[None] = []
     async with run_metrics_server(published, facts) as port, Client.connect(port) as client:
         await wait_for(lambda: published)
@@ -221,9 +221,9 @@ async def test_gauges_are_current_when_prometheus_asks(facts: DatabaseFacts, mon
 
 async def test_gauges_are_published_for_other_workers(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
     """Prometheus may ask another worker. Until it asks this one, the statistics of the database aren't read."""
-    monkeypatch.setattr(server, "_GAUGE_SECONDS", 0)
+    monkeypatch.setattr(metrics_server, "_GAUGE_SECONDS", 0)
     reads: list[object] = []
-    monkeypatch.setattr(server, "read_statistics", lambda *_: reads.append(None))
+    monkeypatch.setattr(metrics_server, "read_statistics", lambda *_: reads.append(None))
     published: list[None] = []
     async with run_metrics_server(published, facts):
         await wait_for(lambda: len(published) > 2)
@@ -250,8 +250,8 @@ async def test_failed_read_leaves_no_stale_statistics(facts: DatabaseFacts, monk
             raise SettingError("remaining connection slots are reserved")
         return found
 
-    monkeypatch.setattr(server, "read_statistics", read)
-    monkeypatch.setattr(server, "_STATISTICS_SECONDS", 0)
+    monkeypatch.setattr(metrics_server, "read_statistics", read)
+    monkeypatch.setattr(metrics_server, "_STATISTICS_SECONDS", 0)
     for size in (1, None, 2):
         assert (await read_facts(facts)).get(("tickover_database_bytes", frozenset())) == size
 
@@ -281,14 +281,14 @@ async def test_slow_statistics_are_read_once_and_the_previous_ones_served(
             await released.wait()
         return Statistics(6, len(reads), {})
 
-    monkeypatch.setattr(server, "read_statistics", read)
-    monkeypatch.setattr(server, "_STATISTICS_SECONDS", 0)
+    monkeypatch.setattr(metrics_server, "read_statistics", read)
+    monkeypatch.setattr(metrics_server, "_STATISTICS_SECONDS", 0)
     first = await facts.find_statistics()
     assert first == Statistics(6, 1, {})
-    monkeypatch.setattr(server, "_STATISTICS_WAIT_SECONDS", 0)
+    monkeypatch.setattr(metrics_server, "_STATISTICS_WAIT_SECONDS", 0)
     assert [await facts.find_statistics() for _ in range(3)] == [first] * 3
     released.set()
-    monkeypatch.setattr(server, "_STATISTICS_SECONDS", 60)
-    monkeypatch.setattr(server, "_STATISTICS_WAIT_SECONDS", 5)
+    monkeypatch.setattr(metrics_server, "_STATISTICS_SECONDS", 60)
+    monkeypatch.setattr(metrics_server, "_STATISTICS_WAIT_SECONDS", 5)
     assert [await facts.find_statistics() for _ in range(2)] == [Statistics(6, 2, {})] * 2
     assert len(reads) == 2

@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.support.world import World
 from tickover.server.operations import OPERATIONS
-from tickover.server.operations.clocks import EXAMPLE_CLOCK
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK
 
 
 async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]]:

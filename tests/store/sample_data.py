@@ -27,7 +27,7 @@ from tests.store.values import (
     session,
     user,
 )
-from tickover.server.schedule.clocks import encode_labels
+from tickover.server.schedule.clock import encode_labels
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Store
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.store.values import DAY, END, MICROSECOND, START, add_clock, clock, key, make_record, user
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock
 from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
     Amended,

@@ -25,7 +25,7 @@ from tests.store.values import (
     user,
 )
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.clocks import Clock, encode_labels
+from tickover.server.schedule.clock import Clock, encode_labels
 from tickover.server.storage.store import Amended, Amendment, ExistingClock, Quota, Store, StoredClock
 
 RowsOf = Callable[[str], Awaitable[int]]

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from tests.store.values import DAY, END, HOUR, MICROSECOND, NOW, START, WEEK, advance, digest, key, user
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock
 from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
     Amended,

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.store.values import NOW, START, add_clock, clock, user
-from tickover.server.schedule.clocks import Clock, encode_label, encode_labels
+from tickover.server.schedule.clock import Clock, encode_label, encode_labels
 from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
     Amended,

@@ -8,7 +8,7 @@ import pytest
 
 from tests.rpc.builders import contribution, goal, transaction
 from tests.support.world import World, open_world
-from tickover.server.operations import clocks as operations
+from tickover.server.operations import stored_clocks as operations
 from tickover.server.schedule.schedule import decode_stored
 
 SCHEDULE = {

@@ -27,7 +27,7 @@ from tests.store.values import (
 )
 from tickover.server.settings import SettingError
 from tickover.server.storage import migrations, open_store
-from tickover.server.storage.admin.users import Deleted, User, UserDetails, Users, open_users
+from tickover.server.storage.admin.admin_users import Deleted, User, UserDetails, Users, open_users
 from tickover.server.storage.migrations import Migration, newest_version
 from tickover.server.storage.store import Quota, Store
 

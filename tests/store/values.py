@@ -9,7 +9,7 @@ from tickover.api.connections import BankProtocol
 from tickover.api.ids import uuid7
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Instant, years_after
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock
 from tickover.server.sign_in.logins import Claimed, LoginEmail, SecretKind, SendLimits, TooSoon
 from tickover.server.storage.store import (
     Created,
@@ -98,7 +98,7 @@ async def create(
     return oldest(await store.create_clock(new, owner, schedule, Quota(limit, 0, min_live_key)))
 
 
-async def create_once(  # noqa: PLR0917 - as many as the method of the store has
+async def create_once(  # noqa: PLR0917 - as the method of the store has
     store: Store, known: IdempotencyRecord, new: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, limit: int
 ) -> ExistingClock | bytes | None:
     outcome = await store.create_clock(new, owner, schedule, Quota(limit, 0, min_live_key), known)

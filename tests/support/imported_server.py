@@ -9,14 +9,14 @@ import jinja2  # noqa: F401
 
 import tickover.cli.call_errors
 import tickover.cli.commands.auth
-import tickover.cli.commands.clocks
+import tickover.cli.commands.clock_commands
 import tickover.cli.commands.follow
 import tickover.cli.commands.list_clocks
-import tickover.cli.commands.money
+import tickover.cli.commands.money_commands
 import tickover.cli.commands.serve
 import tickover.cli.credentials
-import tickover.cli.render.clock
-import tickover.cli.render.money
+import tickover.cli.render.amounts
+import tickover.cli.render.clock_text
 import tickover.cli.root
 import tickover.cli.run_server
 import tickover.client.webhooks

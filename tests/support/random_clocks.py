@@ -15,7 +15,7 @@ from tickover.api.clocks import NewClock, Snapshot
 from tickover.api.ids import uuid7
 from tickover.api.plans import Plan, PlannedAccount, PlannedTransaction, encode_json
 from tickover.server.rpc.decode import decode
-from tickover.server.schedule.clocks import new_clock
+from tickover.server.schedule.clock import new_clock
 from tickover.server.schedule.schedule import new_schedule
 from tickover.server.schedule.view import view
 

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 from tests.support.program import Program
 from tests.support.world import HttpResponse
 from tickover.api.limits import MAX_BODY, MAX_HEAD
-from tickover.server.http1.messages import Request, RequestError, Response
-from tickover.server.http1.pool import HttpLimits
-from tickover.server.http1.server import Server
+from tickover.server.http1.http_messages import Request, RequestError, Response
+from tickover.server.http1.http_server import HttpServer
+from tickover.server.http1.open_connections import HttpLimits
 
 WAIT_SECONDS = 120.0
 SHORT_DEADLINE_SECONDS = 0.4
@@ -154,7 +154,7 @@ class EchoServer:
     def __init__(self, limits: HttpLimits) -> None:
         listener = socket.create_server(("127.0.0.1", 0))
         self.port = listener.getsockname()[1]
-        self.http_server = Server(listener, self.handle, self.reject, limits)
+        self.http_server = HttpServer(listener, self.handle, self.reject, limits)
         self.pool = self.http_server._pool
         self.bodies: list[bytes | None] = []
         """Bodies of the calls that have started."""

@@ -24,7 +24,7 @@ from tests.support.stores import open_checked_store
 from tickover.api.limits import MAX_BODY
 from tickover.server.bank.routes import BankRoutes
 from tickover.server.gate import Gate
-from tickover.server.http1.messages import Request, merge
+from tickover.server.http1.http_messages import Request, merge
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.logs import Log
 from tickover.server.metrics.numbers import SharedNumbers

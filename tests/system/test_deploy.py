@@ -12,8 +12,8 @@ from ruamel.yaml import YAML
 from tests.support.debian_packages import require_program
 from tests.support.repository import ROOT
 from tickover.server.app import _GRACE_SECONDS
+from tickover.server.metrics.metrics_server import DatabaseFacts
 from tickover.server.metrics.numbers import SharedNumbers, render
-from tickover.server.metrics.server import DatabaseFacts
 from tickover.server.settings import CLIENT_VARIABLES, SETTINGS, read_settings
 from tickover.server.storage.admin.statistics import Statistics
 from tickover.server.web.handler import wall_clock

@@ -8,7 +8,7 @@ import pytest
 from tests.support.log_capture import LogCapture
 from tests.support.raw import HELLO, Client, post, request, run_echo_server, wait_for
 from tickover.server.app import _http_limits
-from tickover.server.http1.pool import MAX_BODY_BYTES_PER_ITERATION, HttpLimits, HttpPool
+from tickover.server.http1.open_connections import MAX_BODY_BYTES_PER_ITERATION, HttpLimits, OpenConnections
 from tickover.server.settings import read_settings
 
 _HEALTH = request("GET", "/healthz")
@@ -102,7 +102,7 @@ async def test_request_memory_is_counted_until_the_response() -> None:
     ],
 )
 async def test_few_large_calls_start_in_one_turn_of_the_event_loop(sizes: list[int], expected_turns: list[int]) -> None:
-    pool, loop = HttpPool(LIMITS), asyncio.get_running_loop()
+    pool, loop = OpenConnections(LIMITS), asyncio.get_running_loop()
     turn, started, all_started = 0, list[int](), asyncio.Event()
 
     def count_turns() -> None:
@@ -135,7 +135,7 @@ async def test_calls_that_never_started_count_as_unfinished() -> None:
 
 
 async def test_waiting_calls_are_discarded_when_the_grace_ends() -> None:
-    pool = HttpPool(LIMITS)
+    pool = OpenConnections(LIMITS)
 
     async def call() -> None:
         raise AssertionError

@@ -15,7 +15,7 @@ from tests.system.pgbouncer import PgBouncer
 from tickover.api.errors import Reason, Rejection
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
-from tickover.server.storage.admin.users import open_users
+from tickover.server.storage.admin.admin_users import open_users
 from tickover.server.storage.postgres.session_settings import SETTINGS
 from tickover.server.storage.store import Store
 

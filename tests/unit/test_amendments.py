@@ -24,8 +24,8 @@ from tickover.api.errors import Reason, Rejection
 from tickover.api.ids import uuid7
 from tickover.api.limits import MAX_CLOCK_CURRENCIES
 from tickover.api.timestamps import Instant, years_after
-from tickover.server.schedule.amendments import NextSchedule, amend
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.amend_schedule import NextSchedule, amend
+from tickover.server.schedule.clock import Clock
 from tickover.server.schedule.schedule import Schedule, decode_stored, encode_stored, fork_schedule, new_schedule
 from tickover.server.schedule.view import view
 

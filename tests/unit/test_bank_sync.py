@@ -24,7 +24,7 @@ from tickover.server.bank.sync import (
     state_of,
     write_cursor,
 )
-from tickover.server.schedule.amendments import amend
+from tickover.server.schedule.amend_schedule import amend
 from tickover.server.schedule.bank_view import BankView
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.schedule import decode_stored, encode_stored, new_schedule

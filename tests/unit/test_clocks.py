@@ -13,8 +13,7 @@ from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault
 from tickover.api.timestamps import Instant
 from tickover.server.rpc.decode import explain
-from tickover.server.schedule import clocks
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock, new_clock
 from tickover.server.schedule.schedule import Schedule, decode_stored, encode_stored, fork_schedule, new_schedule
 from tickover.server.schedule.view import view
 
@@ -42,7 +41,7 @@ def goal(**fields: Any) -> dict[str, Any]:
 def started(**params: Any) -> tuple[Clock, Schedule]:
     """Return a clock and its schedule, encoded and decoded as by a database."""
     parsed = create_params(**params)
-    clock = clocks.new_clock(KEY, parsed, NOW)
+    clock = new_clock(KEY, parsed, NOW)
     return clock, decode_stored(encode_stored(new_schedule(clock, parsed)))
 
 

@@ -14,9 +14,10 @@ from tickover.api import ids, timestamps
 from tickover.api.clocks import AccountEntry, ContributionEntry, GoalEntry, NewClock, TransactionEntry, TransferEntry
 from tickover.api.expectations import BalanceExpectationEntry, TotalExpectationEntry, Violation
 from tickover.api.timestamps import Instant
-from tickover.server.schedule import balance_violations, clocks
+from tickover.server.schedule import balance_violations
+from tickover.server.schedule.check_expectations import Check
+from tickover.server.schedule.clock import new_clock
 from tickover.server.schedule.events import EventQuery, Events, read_cursor
-from tickover.server.schedule.expectations import Check
 from tickover.server.schedule.ledger import Ledger, balances
 from tickover.server.schedule.schedule import Expectation, decode_stored, encode_stored, new_schedule
 from tickover.server.schedule.totals import Totals
@@ -106,7 +107,7 @@ class Dice(Random):
         params = NewClock(self.start, transactions, [self.goal() for _ in range(self.randrange(3))])
         if self.random() < 0.5:
             params = self.with_accounts(params)
-        clock = clocks.new_clock(KEY, params, self.start)
+        clock = new_clock(KEY, params, self.start)
         opening = {currency: self.choice(BOUNDS) for currency in ("EUR", "CHF") if self.random() < 0.5}
         ledger = Ledger(decode_stored(encode_stored(new_schedule(clock, params))))
         assert not list(ledger.build()), "few items take one step"
@@ -200,7 +201,7 @@ def test_ledger_of_many_items_is_built_in_steps_and_equals_the_model() -> None:
     currencies = [f"A{first}{second}" for first in "ABCDEFGHIJ" for second in "ABCDEFGHIJ"]
     transactions = [msgspec.structs.replace(dice.transaction(), currency=currencies[n % 100]) for n in range(2_000)]
     params = NewClock(dice.start, transactions)
-    schedule = new_schedule(clocks.new_clock(KEY, params, dice.start), params)
+    schedule = new_schedule(new_clock(KEY, params, dice.start), params)
     ledger = Ledger(schedule)
     assert len(list(ledger.build())) > 4
     at = dice.instant()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tickover.api.json_depth import is_nested_too_deeply
 from tickover.api.limits import MAX_BODY, MAX_NESTING
-from tickover.api.nesting import is_nested_too_deeply
 from tickover.server.rpc.envelope import decode_text
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tickover.api.arguments import midnight, to_exact_decimal, to_instant
+from tickover.api.command_arguments import midnight, to_exact_decimal, to_instant
 from tickover.api.expectations import never_above, never_below
 from tickover.api.plans import Plan, account, encode_json, expense, transfer
 

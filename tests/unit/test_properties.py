@@ -35,8 +35,7 @@ from tickover.api.fields import Params
 from tickover.api.limits import MAX_EMAIL
 from tickover.api.timestamps import Instant
 from tickover.server.rpc.decode import decode, explain, try_fast_decode
-from tickover.server.schedule import clocks
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock, new_clock
 from tickover.server.schedule.schedule import Schedule, decode_stored, encode_stored, fork_schedule, new_schedule
 from tickover.server.schedule.view import view
 from tickover.server.sign_in import email_addresses
@@ -73,7 +72,7 @@ def stories(draw: DrawFn, stops: int = 1) -> Story:
     faults, params = decode(NewClock, written, now)
     assert params is not None, faults
     key = ids.uuid7(now, bytes(range(10)))
-    clock = clocks.new_clock(key, params, now)
+    clock = new_clock(key, params, now)
     # Encode and decode the schedule as a database does.
     schedule = decode_stored(encode_stored(new_schedule(clock, params)))
     around = {at + step for at in ats_in(read_sent(written)) for step in (-MICROSECOND, timedelta(0), MICROSECOND)}

@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from tickover.api.reconciliation import ExpectedItem, ObservedEntry
 from tickover.server.schedule.money import Amount
-from tickover.server.schedule.reconciliation import Comparison, ShownItems
+from tickover.server.schedule.reconcile import Comparison, ShownItems
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 NAMES = ["Coffee", "Rent", "Tea"]

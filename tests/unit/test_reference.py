@@ -15,7 +15,7 @@ import pytest
 from tests.support.openrpc_document import PUBLIC_URL, document
 from tickover.cli.root import root
 from tickover.client.http_pool import HttpPool
-from tickover.client.messages import Request, Response
+from tickover.client.rpc_messages import Request, Response
 from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS, describe
 from tickover.server.web.api_reference import render
 

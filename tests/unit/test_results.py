@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tickover.api.access_tokens import CreatedAccessToken, SignedIn
 from tickover.api.connections import Connected, Connection
 from tickover.api.expectations import CheckResult
 from tickover.api.fields import Result
-from tickover.api.tokens import CreatedAccessToken, SignedIn
 
 NOON = datetime(2027, 1, 1, 12, tzinfo=UTC)
 

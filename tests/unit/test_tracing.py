@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from tickover.api.errors import Rejection
-from tickover.server.http1.messages import Request, Response
+from tickover.server.http1.http_messages import Request, Response
 from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailRejected
 from tickover.server.storage.store import Store, overloaded
 from tickover.server.tracing import Tracing

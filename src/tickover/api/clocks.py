@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from tickover.api import limits, timestamps
-from tickover.api.arguments import Amount_co, int_if_whole
+from tickover.api.command_arguments import Amount_co, int_if_whole
 from tickover.api.errors import Fault, truncate
 from tickover.api.expectations import Bound_co, Expectation, ExpectationEntry, Total_co
 from tickover.api.fields import (

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 from msgspec import UNSET, Meta, UnsetType, field
 
 from tickover.api import timestamps
-from tickover.api.arguments import Amount, Amount_co, InstantLike, to_exact_decimal, to_instant
+from tickover.api.command_arguments import Amount, Amount_co, InstantLike, to_exact_decimal, to_instant
 from tickover.api.errors import Fault
 from tickover.api.fields import AccountKey, Category, Currency, Name, Params, Result, Timestamp, TransactionType, doc
 from tickover.api.limits import MAX_POSTED_COUNT

@@ -7,7 +7,6 @@ from typing import Annotated, Final, Generic, TypedDict, TypeVar
 from msgspec import UNSET, UnsetType, json, structs
 from msgspec.structs import force_setattr
 
-from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
 from tickover.api.clocks import (
     AccountEntry,
     ContributionEntry,
@@ -16,6 +15,7 @@ from tickover.api.clocks import (
     TransactionEntry,
     TransferEntry,
 )
+from tickover.api.command_arguments import Amount, InstantLike, to_exact_decimal, to_instant
 from tickover.api.expectations import Expectation
 from tickover.api.fields import AccountType, Result, doc
 

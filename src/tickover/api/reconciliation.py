@@ -5,7 +5,7 @@ from typing import Annotated, Generic, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from tickover.api.arguments import Amount_co
+from tickover.api.command_arguments import Amount_co
 from tickover.api.fields import Bound, Name, Params, Result, Text, Timestamp, doc
 from tickover.api.limits import MAX_OBSERVED, MAX_OBSERVED_ID
 from tickover.api.timestamps import Instant

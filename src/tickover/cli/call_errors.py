@@ -9,8 +9,8 @@ import click
 from msgspec.structs import replace
 
 from tickover.api.errors import Fault, Reason, Rejection
-from tickover.cli.errors import CliError, Exit
-from tickover.cli.session import Session
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
 from tickover.client import ClientError, InvalidResponse, NothingLeft
 
 _EXIT_CODES: Final[Mapping[Reason, Exit]] = {
@@ -53,37 +53,37 @@ _PARAMETERS: Final = {"frozenTime": "start", "openingBalances": "opening_balance
 
 
 @contextmanager
-def translate_errors(session: Session) -> Iterator[None]:
+def translate_errors(run: CliRun) -> Iterator[None]:
     """Raise a `CliError` for every error of a call."""
     try:
         yield
     except (ClientError, Rejection) as error:
-        raise to_cli_error(error, session) from None
+        raise to_cli_error(error, run) from None
 
 
-def to_cli_error(error: Rejection | ClientError, session: Session) -> CliError:
+def to_cli_error(error: Rejection | ClientError, run: CliRun) -> CliError:
     """Convert an error of the server or of the client."""
     if isinstance(error, Rejection):
-        return _from_rejection(error, session)
+        return _from_rejection(error, run)
     if isinstance(error, NothingLeft):
         message = "Nothing is left to happen on this clock."
         return CliError(Exit.NOTHING_LEFT, message, "Start over with a copy: tickover clock fork")
     reason = "INVALID_RESPONSE" if isinstance(error, InvalidResponse) else "UNREACHABLE"
-    hint = f"If your server isn't at {session.url}, pass its address with --url."
+    hint = f"If your server isn't at {run.url}, pass its address with --url."
     return CliError(Exit.UNAVAILABLE, str(error), hint, reason=reason)
 
 
-def _from_rejection(rejection: Rejection, session: Session) -> CliError:
+def _from_rejection(rejection: Rejection, run: CliRun) -> CliError:
     reason = rejection.reason
     message = _MESSAGES.get(reason, rejection.message)
-    email = session.email or session.profile.email or "EMAIL"
-    hint = _HINTS.get(reason, "").format(login=session.login_command, email=email)
-    if reason in (Reason.UNAUTHENTICATED, Reason.FORBIDDEN) and session.environment_token:
+    email = run.email or run.profile.email or "EMAIL"
+    hint = _HINTS.get(reason, "").format(login=run.login_command, email=email)
+    if reason in (Reason.UNAUTHENTICATED, Reason.FORBIDDEN) and run.environment_token:
         hint = "The token comes from TICKOVER_TOKEN. Unset the variable or change it."
-    if reason in (Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED) and session.uses_last_clock:
+    if reason in (Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED) and run.uses_last_clock:
         message = "The clock that you used last has been deleted or has expired."
         hint = "List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent"
-    faults = [_name_fault(fault, session.inputs) for fault in rejection.faults]
+    faults = [_name_fault(fault, run.inputs) for fault in rejection.faults]
     return CliError(_EXIT_CODES.get(reason, Exit.REFUSED), message, hint, reason=str(reason), faults=faults)
 
 

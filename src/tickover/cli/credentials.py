@@ -10,7 +10,7 @@ import click
 from msgspec import DecodeError, Struct, json
 from msgspec.structs import replace
 
-from tickover.cli.errors import CliError, Exit
+from tickover.cli.cli_errors import CliError, Exit
 
 _FOLDER_MODE, _FILE_MODE = 0o700, 0o600
 

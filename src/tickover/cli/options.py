@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from tickover.cli.session import DEFAULT_URL, Session
+from tickover.cli.cli_run import DEFAULT_URL, CliRun
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -25,12 +25,12 @@ _WITHOUT_OFFSET: Final = r"(?a:\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1
 def _set_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     # A group before the command may have set it already.
     if value:
-        ctx.ensure_object(Session).output.wants_json = True
+        ctx.ensure_object(CliRun).output.wants_json = True
 
 
 def _set_url(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
     if value:
-        ctx.ensure_object(Session).url_option = value
+        ctx.ensure_object(CliRun).url_option = value
 
 
 JSON: Final = click.Option(["--json"], is_flag=True, expose_value=False, callback=_set_json, help="Print JSON.")
@@ -44,14 +44,14 @@ URL: Final = click.Option(
 
 
 class LocalCommand(click.Command):
-    """A command with --json. Its function gets the session before the values of the command's own options."""
+    """A command with --json. Its function gets the run before the values of the command's own options."""
 
     shared: Sequence[click.Parameter] = (JSON,)
 
     def __init__(
         self, name: str, *, params: Sequence[click.Parameter], callback: Callable[..., None], **attributes: Any
     ) -> None:
-        session_passing = click.make_pass_decorator(Session)(callback)
+        session_passing = click.make_pass_decorator(CliRun)(callback)
         super().__init__(name, params=[*params, *self.shared], callback=session_passing, **attributes)
 
 
@@ -63,7 +63,7 @@ class ClientCommand(LocalCommand):
     def invoke(self, ctx: click.Context) -> Any:
         from tickover.cli.call_errors import translate_errors
 
-        with translate_errors(ctx.ensure_object(Session)):
+        with translate_errors(ctx.ensure_object(CliRun)):
             return super().invoke(ctx)
 
 

@@ -10,10 +10,10 @@ from typing import Any, Final
 import click
 
 from tickover import __version__
-from tickover.cli.errors import CliError, Exit
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
 from tickover.cli.options import JSON, URL, LocalCommand
 from tickover.cli.output import configure_streams, discard_output, report_error
-from tickover.cli.session import Session
 
 _COMPLETE_VARIABLE: Final = "_TICKOVER_COMPLETE"
 _WRITE_ERRORS: Final = {errno.EBADF, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC}
@@ -85,22 +85,22 @@ def root() -> None:
     cls=LazyGroup,
     params=[URL, JSON],
     lazy={
-        "create": ("commands.clocks:create", "Create a clock from a scenario or from parameters."),
-        "show": ("commands.clocks:show", "Show a clock, or preview it at a later time."),
-        "advance": ("commands.clocks:advance", "Move a clock forward and show what happened."),
-        "add": ("commands.clocks:add", "Add items to a clock."),
-        "cancel": ("commands.clocks:cancel", "Cancel items that haven't happened yet."),
-        "balance": ("commands.money:balance", "Show balances and their lowest points."),
-        "events": ("commands.money:events", "List what happened, or follow it."),
+        "create": ("commands.clock_commands:create", "Create a clock from a scenario or from parameters."),
+        "show": ("commands.clock_commands:show", "Show a clock, or preview it at a later time."),
+        "advance": ("commands.clock_commands:advance", "Move a clock forward and show what happened."),
+        "add": ("commands.clock_commands:add", "Add items to a clock."),
+        "cancel": ("commands.clock_commands:cancel", "Cancel items that haven't happened yet."),
+        "balance": ("commands.money_commands:balance", "Show balances and their lowest points."),
+        "events": ("commands.money_commands:events", "List what happened, or follow it."),
         "follow": ("commands.follow:follow", "Keep programs under libfaketime at a clock's time."),
-        "connect": ("commands.bank:connect", "Let an app read a clock as if it were a bank."),
-        "connections": ("commands.bank:connections", "List the apps that read a clock."),
-        "disconnect": ("commands.bank:disconnect", "End the connection of an app."),
-        "export": ("commands.money:export", "Write statements for other programs."),
-        "check": ("commands.money:check", "Check expectations about balances and goals."),
-        "reconcile": ("commands.bank:reconcile", "Compare the books of an app with a clock."),
-        "fork": ("commands.clocks:fork", "Copy a clock at its start or at another time."),
-        "rename": ("commands.clocks:rename", "Set the name of a clock."),
+        "connect": ("commands.bank_commands:connect", "Let an app read a clock as if it were a bank."),
+        "connections": ("commands.bank_commands:connections", "List the apps that read a clock."),
+        "disconnect": ("commands.bank_commands:disconnect", "End the connection of an app."),
+        "export": ("commands.money_commands:export", "Write statements for other programs."),
+        "check": ("commands.money_commands:check", "Check expectations about balances and goals."),
+        "reconcile": ("commands.bank_commands:reconcile", "Compare the books of an app with a clock."),
+        "fork": ("commands.clock_commands:fork", "Copy a clock at its start or at another time."),
+        "rename": ("commands.clock_commands:rename", "Set the name of a clock."),
         "list": ("commands.list_clocks:list_", "List your clocks, newest first."),
         "delete": ("commands.list_clocks:delete", "Delete clocks permanently."),
     },
@@ -119,7 +119,7 @@ def clock() -> None:
     invoke_without_command=True,
     subcommand_metavar="[show NAME | from FILE]",
     lazy={
-        "show": ("commands.scenarios:show", "Print a scenario's file, or its transactions and transfers."),
+        "show": ("commands.scenario_commands:show", "Print a scenario's file, or its transactions and transfers."),
         "from": ("commands.scenarios_from:from_", "Write a scenario from a bank statement or a clock."),
     },
 )
@@ -137,9 +137,9 @@ def scenarios(context: click.Context) -> None:
     tickover clock create mine.toml
     """
     if context.invoked_subcommand is None:
-        from tickover.cli.commands.scenarios import list_scenarios
+        from tickover.cli.commands.scenario_commands import list_scenarios
 
-        list_scenarios(context.ensure_object(Session))
+        list_scenarios(context.ensure_object(CliRun))
 
 
 @click.group(
@@ -163,10 +163,10 @@ def token() -> None:
     cls=LazyGroup,
     params=[JSON],
     lazy={
-        "list": ("commands.users:list_", "List users, newest first."),
-        "show": ("commands.users:show", "Show what a user has."),
-        "revoke-sessions": ("commands.users:revoke_sessions", "Sign a user out everywhere."),
-        "delete": ("commands.users:delete", "Delete a user and all of the user's data."),
+        "list": ("commands.user_commands:list_", "List users, newest first."),
+        "show": ("commands.user_commands:show", "Show what a user has."),
+        "revoke-sessions": ("commands.user_commands:revoke_sessions", "Sign a user out everywhere."),
+        "delete": ("commands.user_commands:delete", "Delete a user and all of the user's data."),
     },
 )
 def users() -> None:
@@ -178,7 +178,7 @@ def users() -> None:
 
 @click.command(cls=LocalCommand)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(session: Session, shell: str) -> None:
+def completion(run: CliRun, shell: str) -> None:
     """Print a shell completion script.
 
     It completes commands, options and scenario names. To load it in every new shell, add the line to the file:
@@ -193,7 +193,7 @@ def completion(session: Session, shell: str) -> None:
     completion_class = get_completion_class(shell)
     assert completion_class is not None, "click supports all three shells"
     script = completion_class(root, {}, "tickover", _COMPLETE_VARIABLE).source()
-    session.output.write({"shell": shell, "script": script}, *script.split("\n"))
+    run.output.write({"shell": shell, "script": script}, *script.split("\n"))
 
 
 def run(arguments: list[str]) -> int:
@@ -235,7 +235,7 @@ def _run(arguments: list[str]) -> int:
 
         return shell_complete(root, {}, "tickover", _COMPLETE_VARIABLE, instruction)
     try:
-        with root.make_context("tickover", list(arguments), obj=Session()) as context:
+        with root.make_context("tickover", list(arguments), obj=CliRun()) as context:
             root.invoke(context)
     except click.exceptions.Exit as exit:
         return exit.exit_code

@@ -12,7 +12,7 @@ from typing import Final
 import uvloop
 
 from tickover import __version__
-from tickover.cli.session import DEFAULT_URL
+from tickover.cli.cli_run import DEFAULT_URL
 from tickover.server.app import TickoverServer
 from tickover.server.logs import open_log
 from tickover.server.metrics.numbers import Recorder

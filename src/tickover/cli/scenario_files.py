@@ -8,8 +8,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from msgspec import json
 
-from tickover.api.nesting import is_nested_too_deeply
-from tickover.cli.errors import CliError, Exit
+from tickover.api.json_depth import is_nested_too_deeply
+from tickover.cli.cli_errors import CliError, Exit
 
 if TYPE_CHECKING:
     from tickover.api.plans import Plan

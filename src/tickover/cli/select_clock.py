@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from tickover.cli import formatting
-from tickover.cli.errors import CliError, Exit
-from tickover.cli.session import Session
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
 
 if TYPE_CHECKING:
     from tickover.client import Tickover
@@ -20,25 +20,25 @@ _HINT: Final = "List your clocks: tickover clock list"
 
 
 @contextmanager
-def selected_clock(session: Session, id: str | None) -> Iterator[tuple["Tickover", str]]:
+def selected_clock(run: CliRun, id: str | None) -> Iterator[tuple["Tickover", str]]:
     """Open a client, and select a clock. If the block succeeds, the clock is the default of later commands."""
-    with session.signed_in_client() as client:
-        clock_id = resolve_clock_id(session, client, id)
+    with run.signed_in_client() as client:
+        clock_id = resolve_clock_id(run, client, id)
         try:
             yield client, clock_id
         except ValueError as error:
             # The client rejected a value.
             raise CliError(Exit.WRONG_COMMAND, formatting.sentence(error)) from None
-        remember_clock(session, clock_id)
+        remember_clock(run, clock_id)
 
 
-def resolve_clock_id(session: Session, client: "Tickover", id: str | None) -> str:
+def resolve_clock_id(run: CliRun, client: "Tickover", id: str | None) -> str:
     """Return the full ID of the selected clock. Raise `CliError` unless exactly one matches."""
     if id is None:
-        session.uses_last_clock = True
-        if last := session.profile.clock:
+        run.uses_last_clock = True
+        if last := run.profile.clock:
             return last
-        message = f"No clock is selected at {session.url}. Pass the ID or the name of a clock."
+        message = f"No clock is selected at {run.url}. Pass the ID or the name of a clock."
         raise CliError(Exit.WRONG_COMMAND, message, f"{_HINT}. Create one: tickover clock create salary-and-rent")
     # Users can paste shortened IDs such as clock_…5597fdf1.
     part = id.removeprefix(_PREFIX).lstrip("….~").lower()
@@ -59,16 +59,16 @@ def resolve_clock_id(session: Session, client: "Tickover", id: str | None) -> st
     return matches[0]
 
 
-def remember_clock(session: Session, id: str) -> None:
+def remember_clock(run: CliRun, id: str) -> None:
     """Make the clock the default of later commands."""
     try:
-        if session.profile.clock != id:
-            session.credentials.update(session.url, clock=id)
+        if run.profile.clock != id:
+            run.credentials.update(run.url, clock=id)
     except CliError as error:
         # The command itself succeeded.
-        session.output.note(f"Can't save this clock as the default. {error.message}")
+        run.output.note(f"Can't save this clock as the default. {error.message}")
 
 
-def forget_clock(session: Session, id: str) -> None:
-    if session.profile.clock == id:
-        session.credentials.update(session.url, clock="")
+def forget_clock(run: CliRun, id: str) -> None:
+    if run.profile.clock == id:
+        run.credentials.update(run.url, clock="")

@@ -1,7 +1,12 @@
 """The Python client: `Tickover` for synchronous code, `AsyncTickover` for asyncio."""
 
 # A name that is repeated after `as` is public.
-from tickover.api.arguments import midnight as midnight
+from tickover.api.access_tokens import AccessToken as AccessToken
+from tickover.api.access_tokens import CreatedAccessToken as CreatedAccessToken
+from tickover.api.access_tokens import CurrentUser as CurrentUser
+from tickover.api.access_tokens import SignedIn as SignedIn
+from tickover.api.access_tokens import StoredEmail
+from tickover.api.access_tokens import TokenInfo as TokenInfo
 from tickover.api.clocks import Account as Account
 from tickover.api.clocks import AccountBalance as AccountBalance
 from tickover.api.clocks import Balance as Balance
@@ -15,6 +20,7 @@ from tickover.api.clocks import Snapshot as Snapshot
 from tickover.api.clocks import Summary as Summary
 from tickover.api.clocks import Transaction as Transaction
 from tickover.api.clocks import Transfer as Transfer
+from tickover.api.command_arguments import midnight as midnight
 from tickover.api.connections import BankFault as BankFault
 from tickover.api.connections import Connected as Connected
 from tickover.api.connections import Connection as Connection
@@ -41,22 +47,16 @@ from tickover.api.plans import goal as goal
 from tickover.api.plans import income as income
 from tickover.api.plans import transfer as transfer
 from tickover.api.reconciliation import Reconciliation as Reconciliation
-from tickover.api.tokens import AccessToken as AccessToken
-from tickover.api.tokens import CreatedAccessToken as CreatedAccessToken
-from tickover.api.tokens import CurrentUser as CurrentUser
-from tickover.api.tokens import SignedIn as SignedIn
-from tickover.api.tokens import StoredEmail
-from tickover.api.tokens import TokenInfo as TokenInfo
 from tickover.client.async_client import AsyncTickover as AsyncTickover
 from tickover.client.async_clock import AsyncClock as AsyncClock
+from tickover.client.client_errors import BooksDiffer as BooksDiffer
+from tickover.client.client_errors import ClientError as ClientError
+from tickover.client.client_errors import ExpectationFailed as ExpectationFailed
+from tickover.client.client_errors import InvalidResponse as InvalidResponse
+from tickover.client.client_errors import NoCode as NoCode
+from tickover.client.client_errors import NothingLeft as NothingLeft
+from tickover.client.client_errors import Unreachable as Unreachable
 from tickover.client.clock_view import AdvanceResult as AdvanceResult
-from tickover.client.errors import BooksDiffer as BooksDiffer
-from tickover.client.errors import ClientError as ClientError
-from tickover.client.errors import ExpectationFailed as ExpectationFailed
-from tickover.client.errors import InvalidResponse as InvalidResponse
-from tickover.client.errors import NoCode as NoCode
-from tickover.client.errors import NothingLeft as NothingLeft
-from tickover.client.errors import Unreachable as Unreachable
 from tickover.client.sync_client import Clock as Clock
 from tickover.client.sync_client import Tickover as Tickover
 from tickover.client.webhooks import Answer as Answer

@@ -5,15 +5,15 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args
 
+from tickover.api.access_tokens import SignedIn
 from tickover.api.clocks import Snapshot, Summary
 from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import MAX_PAGE
-from tickover.api.tokens import SignedIn
 from tickover.client import calls
 from tickover.client.async_clock import AsyncClock
 from tickover.client.base_client import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL, BaseClient
 from tickover.client.calls import Call
-from tickover.client.errors import NoCode
+from tickover.client.client_errors import NoCode
 
 P = ParamSpec("P")
 T = TypeVar("T")

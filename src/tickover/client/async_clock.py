@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Unpack
 
-from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.clocks import Balance, Event, Snapshot
+from tickover.api.command_arguments import Amount, InstantLike, to_instant
 from tickover.api.connections import Connected
 from tickover.api.durations import Duration
 from tickover.api.errors import Rejection
@@ -18,8 +18,8 @@ from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.base_client import BaseClient
 from tickover.client.books import Books
 from tickover.client.calls import Call, ClockChanges, FaultLike, ProtocolLike
+from tickover.client.client_errors import BooksDiffer, ExpectationFailed, NothingLeft
 from tickover.client.clock_view import AdvanceResult, ClockState, ClockView, diff_snapshots
-from tickover.client.errors import BooksDiffer, ExpectationFailed, NothingLeft
 from tickover.client.timeline import format_differences, format_violations
 from tickover.client.webhooks import Delivery, Handler, decode_secret, post, sign_event
 

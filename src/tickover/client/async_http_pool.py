@@ -5,7 +5,7 @@ from asyncio import get_running_loop, sleep, timeout
 import httpx2
 
 from tickover.client.http_pool import IDLE_SECONDS, MAX_IDLE_CONNECTIONS, MAX_RESPONSE_BYTES, BaseHttpPool
-from tickover.client.messages import Deadline, Request, Response
+from tickover.client.rpc_messages import Deadline, Request, Response
 
 
 class AsyncHttpPool(BaseHttpPool):

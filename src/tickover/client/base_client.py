@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from typing import Final, TypeVar
 
-from tickover.api.arguments import Amount, InstantLike
 from tickover.api.clocks import ClockPage, Event, EventPage
+from tickover.api.command_arguments import Amount, InstantLike
 from tickover.api.errors import Reason, Rejection
 from tickover.client import calls
 from tickover.client.calls import Call
-from tickover.client.errors import InvalidResponse, Unreachable
-from tickover.client.messages import Deadline, Transport
+from tickover.client.client_errors import InvalidResponse, Unreachable
+from tickover.client.rpc_messages import Deadline, Transport
 
 T = TypeVar("T")
 PageT = TypeVar("PageT", ClockPage, EventPage)

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol, TextIO
 
-from tickover.api.arguments import to_exact_decimal, to_instant
+from tickover.api.command_arguments import to_exact_decimal, to_instant
 from tickover.api.limits import MAX_OBSERVED
 from tickover.api.suggestions import suggest
 

@@ -12,8 +12,18 @@ from uuid import uuid4
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
+from tickover.api.access_tokens import (
+    AccessToken,
+    AccessTokens,
+    CreatedAccessToken,
+    CurrentUser,
+    Done,
+    Sent,
+    SignedIn,
+    StoredEmail,
+)
 from tickover.api.clocks import Balances, ClockPage, EventPage, ExportedClock, Goal, OneClock, Snapshot
+from tickover.api.command_arguments import Amount, InstantLike, to_exact_decimal, to_instant
 from tickover.api.connections import BankFault, BankProtocol, Connected, Connection, Connections
 from tickover.api.errors import Reason
 from tickover.api.expectations import CheckResult, Expectation, ExpectationEntry
@@ -28,19 +38,9 @@ from tickover.api.plans import (
     to_exact_balances,
 )
 from tickover.api.reconciliation import Reconciliation
-from tickover.api.tokens import (
-    AccessToken,
-    AccessTokens,
-    CreatedAccessToken,
-    CurrentUser,
-    Done,
-    Sent,
-    SignedIn,
-    StoredEmail,
-)
 from tickover.client.amendments import Additions, Item, added_items
 from tickover.client.books import Books, read_books
-from tickover.client.messages import Request, Response, decode_document, decode_result
+from tickover.client.rpc_messages import Request, Response, decode_document, decode_result
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 
 from msgspec import Struct, field
 
-from tickover.api.arguments import add_exactly
 from tickover.api.clocks import Account, Contribution, Goal, Snapshot, Transaction, Transfer
+from tickover.api.command_arguments import add_exactly
 from tickover.api.expectations import Expectation
 from tickover.client.webhooks import EventQueue
 

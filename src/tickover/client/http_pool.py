@@ -20,8 +20,8 @@ from urllib.parse import SplitResult, quote, unquote, urlencode, urlsplit
 
 from tickover import __version__
 from tickover.api.limits import MAX_BATCH_BYTES
-from tickover.client.errors import Unreachable
-from tickover.client.messages import Deadline, Request, Response, split_url
+from tickover.client.client_errors import Unreachable
+from tickover.client.rpc_messages import Deadline, Request, Response, split_url
 
 _PATH_CHARACTERS: Final = "/?%:@!$&'()*+,;=~"
 _WITHOUT_PROXY: Final = ("127.0.0.1", "localhost", "::1")

@@ -10,8 +10,8 @@ from typing import Final, Literal, NamedTuple
 from msgspec import UNSET
 
 from tickover.api import timestamps
-from tickover.api.arguments import Amount, add_exactly
 from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction, Transfer
+from tickover.api.command_arguments import Amount, add_exactly
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import to_exact_balances
 from tickover.api.reconciliation import ExpectedItem, Field, ObservedItem, Reconciliation

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from tickover.api.clocks import Event
 from tickover.api.plans import encode_json
-from tickover.client.errors import Unreachable
-from tickover.client.messages import Deadline, Request, Transport, split_url
+from tickover.client.client_errors import Unreachable
+from tickover.client.rpc_messages import Deadline, Request, Transport, split_url
 
 if TYPE_CHECKING:
     from random import Random

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from tickover.client import Tickover
-    from tickover.pytest_plugin.clocks import Bank, BankFactory, ClockFactory, Webhooks
-    from tickover.pytest_plugin.server import Mailbox, Server
+    from tickover.pytest_plugin.clock_fixture import Bank, BankFactory, ClockFactory, Webhooks
+    from tickover.pytest_plugin.server_fixture import Mailbox, Server
 
 __all__ = ["Bank", "BankFactory", "ClockFactory", "Mailbox", "Server", "Webhooks"]
 
@@ -93,7 +93,7 @@ def _is_property(item: pytest.Item) -> bool:
 def tickover(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A real Tickover server for this session: .url, .client(), .async_client() and .mailbox."""
     if url := _configured_url(pytestconfig):
-        opened = import_module("tickover.pytest_plugin.server").use_server(url)
+        opened = import_module("tickover.pytest_plugin.server_fixture").use_server(url)
     else:
         opened = import_module("tickover.pytest_plugin.process").start_server(tmp_path_factory.mktemp("tickover"))
     with opened as server:
@@ -118,7 +118,7 @@ def tickover_client(tickover: Server) -> Iterator[Tickover]:
 @pytest.fixture
 def tickover_clock(tickover_client: Tickover, request: pytest.FixtureRequest) -> Iterator[ClockFactory]:
     """Creates clocks: empty, from a scenario's name or path, from a plan, or from its parts."""
-    from tickover.pytest_plugin.clocks import ClockFactory  # noqa: PLC0415 - see the module docstring
+    from tickover.pytest_plugin.clock_fixture import ClockFactory  # noqa: PLC0415 - see the module docstring
 
     factory = ClockFactory(tickover_client)
     request.node.stash[_CHECKS_CLOCKS] = True
@@ -130,7 +130,7 @@ def tickover_clock(tickover_client: Tickover, request: pytest.FixtureRequest) ->
 @pytest.fixture
 def tickover_bank(tickover: Server, tickover_clock: ClockFactory) -> BankFactory:
     """Connects clocks to an app that uses Plaid or SimpleFIN, and returns the .url and the token for the app."""
-    from tickover.pytest_plugin.clocks import BankFactory  # noqa: PLC0415 - see the module docstring
+    from tickover.pytest_plugin.clock_fixture import BankFactory  # noqa: PLC0415 - see the module docstring
 
     return BankFactory(tickover.url, tickover_clock)
 
@@ -144,7 +144,7 @@ def tickover_mailbox(tickover: Server) -> Mailbox:
 @pytest.fixture
 def tickover_webhooks() -> Webhooks:
     """Delivers the events of clocks to a handler: .secret signs them, .deliver(clock, to) returns the answers."""
-    from tickover.pytest_plugin.clocks import Webhooks  # noqa: PLC0415 - see the module docstring
+    from tickover.pytest_plugin.clock_fixture import Webhooks  # noqa: PLC0415 - see the module docstring
 
     return Webhooks()
 

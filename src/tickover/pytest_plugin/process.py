@@ -17,7 +17,7 @@ import pytest
 from tickover.testing import SETTINGS
 
 if TYPE_CHECKING:
-    from tickover.pytest_plugin.server import Server
+    from tickover.pytest_plugin.server_fixture import Server
 
 _START_SECONDS: Final = 30.0
 _STOP_SECONDS: Final = 20.0
@@ -107,8 +107,8 @@ def run_server(
         try:
             server = Process(process, output)
             # The fixtures' modules take as long to import as the server to start.
-            import_module("tickover.pytest_plugin.server")
-            import_module("tickover.pytest_plugin.clocks")
+            import_module("tickover.pytest_plugin.server_fixture")
+            import_module("tickover.pytest_plugin.clock_fixture")
             server.wait_until_ready(start_seconds)
             yield server
         finally:
@@ -125,7 +125,7 @@ def start_server(folder: Path) -> Iterator["Server"]:
     """Start a private server with its data in `folder`."""
     with run_server(folder) as process:
         from tickover.client import Tickover  # noqa: PLC0415 - imported while the server starts
-        from tickover.pytest_plugin.server import Server  # noqa: PLC0415 - the same
+        from tickover.pytest_plugin.server_fixture import Server  # noqa: PLC0415 - the same
 
         with Tickover(process.url) as client:
             yield Server(client, process.exit_message)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from msgspec import field
 
 from tickover.api import timestamps
-from tickover.api.arguments import to_exact_decimal
+from tickover.api.command_arguments import to_exact_decimal
 from tickover.api.durations import Duration
 from tickover.api.limits import SPAN_YEARS
 from tickover.scenarios import readers

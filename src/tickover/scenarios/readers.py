@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from msgspec import Meta, ValidationError, convert
 
 from tickover.api import durations, fields, limits
-from tickover.api.arguments import to_exact_decimal
+from tickover.api.command_arguments import to_exact_decimal
 from tickover.api.durations import Duration
 from tickover.api.expectations import Period
 from tickover.api.suggestions import suggest

@@ -9,8 +9,8 @@ from typing import Annotated, Final
 from msgspec import UNSET, Struct
 
 from tickover.api import plans, timestamps
-from tickover.api.arguments import InstantLike, to_instant
 from tickover.api.clocks import TransactionEntry, TransferEntry
+from tickover.api.command_arguments import InstantLike, to_instant
 from tickover.api.durations import Duration
 from tickover.api.limits import (
     MAX_ACCOUNTS,

@@ -14,13 +14,13 @@ from tickover.api.limits import MAIL_TIMEOUT, MAX_BODY, MAX_HEAD, REQUEST_DEADLI
 from tickover.server.background import Background
 from tickover.server.bank.routes import BankRoutes
 from tickover.server.gate import Gate, Observe
-from tickover.server.http1.messages import Handle
-from tickover.server.http1.pool import HttpLimits
-from tickover.server.http1.server import Server, raise_file_limit
+from tickover.server.http1.http_messages import Handle
+from tickover.server.http1.http_server import HttpServer, raise_file_limit
+from tickover.server.http1.open_connections import HttpLimits
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.listeners import Listeners, open_listeners, server_url
 from tickover.server.logs import Log
-from tickover.server.metrics.mailer import MeasuredMailer
+from tickover.server.metrics.measured_mailer import MeasuredMailer
 from tickover.server.metrics.numbers import Recorder, SharedNumbers
 from tickover.server.networks import is_loopback
 from tickover.server.operations.services import Services
@@ -92,7 +92,7 @@ class TickoverServer:
         handle: Handle = self._handler.handle
         if self._tracing is not None:
             handle = self._tracing.handle(handle, self._handler.route)
-        self._server = Server(listeners.calls, handle, self._handler.reject, _http_limits(settings, log))
+        self._server = HttpServer(listeners.calls, handle, self._handler.reject, _http_limits(settings, log))
 
     @classmethod
     async def open(cls, settings: Settings, log: Log, recorder: Recorder | None = None) -> "TickoverServer":
@@ -126,7 +126,7 @@ class TickoverServer:
     def _serve_metrics(self) -> AbstractAsyncContextManager[None]:
         if self._listeners.metrics is None:
             return nullcontext()
-        from tickover.server.metrics.server import DatabaseFacts, serve_metrics
+        from tickover.server.metrics.metrics_server import DatabaseFacts, serve_metrics
 
         url, data_dir = self.settings.database_url, self.settings.data_dir
         facts = DatabaseFacts(url, data_dir, self._background.ping, wall_clock)

@@ -335,7 +335,7 @@ class Gate:
             account.turns.appendleft(turn)
 
     async def pause(self, call: Call) -> None:
-        """Let others run, if this call has run for a while. Beside calls of others, rest as long as it ran."""
+        """Let others run, if this call has run for a while. Beside calls of others, rest as it ran."""
         if self.now() - self.meter.step_began < _STEP_SECONDS:
             return
         turn = asyncio.get_running_loop().create_future()
@@ -368,7 +368,7 @@ class Gate:
         return now
 
     def end_step(self) -> None:
-        """Charge the time of the step. After a long one, its user rests as long as it took."""
+        """Charge the time of the step. After a long one, its user rests as it took."""
         now, meter = self.lap(), self.meter
         ran = now - meter.step_began
         if ran >= _STEP_SECONDS:

@@ -16,7 +16,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from tickover import __version__
 from tickover.api.errors import Rejection
 from tickover.server.gate import Observe
-from tickover.server.http1.messages import Handle, Request, Response
+from tickover.server.http1.http_messages import Handle, Request, Response
 from tickover.server.sign_in.mail.mailer import Mailer
 from tickover.server.storage.store import Store
 from tickover.server.web.handler import HEALTH_CHECKS

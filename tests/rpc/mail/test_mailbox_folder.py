@@ -8,7 +8,7 @@ import pytest
 from msgspec import json
 
 from tests.support.emails import ANA, NOW, SENDER, make_email
-from tickover.api.tokens import StoredEmail
+from tickover.api.access_tokens import StoredEmail
 from tickover.server.sign_in.mail.composer import Composer
 from tickover.server.sign_in.mail.outbox import TIMESTAMP_FORMAT, Mailbox, Outbox
 

@@ -21,7 +21,7 @@ from tickover.client import AsyncTickover, InvalidResponse, Tickover, Unreachabl
 from tickover.client.async_client import AsyncClient
 from tickover.client.calls import discover, latest_email
 from tickover.client.http_pool import MAX_RESPONSE_BYTES
-from tickover.client.messages import Deadline, Response
+from tickover.client.rpc_messages import Deadline, Response
 
 TOKEN = "tko_secret_token"
 DISCOVER = discover().request

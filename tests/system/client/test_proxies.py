@@ -14,7 +14,7 @@ from tests.system.client.conftest import Connect
 from tests.system.client.servers import respond_normally, scripted_server, tls_server
 from tickover.client import Tickover, Unreachable
 from tickover.client.calls import discover
-from tickover.client.messages import Deadline, Response
+from tickover.client.rpc_messages import Deadline, Response
 
 REQUEST = discover().request
 OTHER_ADDRESS = "127.0.0.2"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.program import Program
-from tickover.cli.session import Session
+from tickover.cli.cli_run import CliRun
 from tickover.scenarios import load, names
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ def token(program: Program) -> str:
 
 @pytest.fixture(scope="session")
 def built_server() -> "MCPServer":
-    from tickover.cli.mcp.server import build_server
+    from tickover.cli.mcp.mcp_server import build_server
 
-    return build_server(Session())
+    return build_server(CliRun())
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ async def test_lists_say_whether_there_is_more(
     server: "MCPServer", monkeypatch: pytest.MonkeyPatch, limit: int, is_truncated: bool
 ) -> None:
     for name in ("MAX_EVENTS", "_MAX_CLOCKS"):
-        monkeypatch.setattr(f"tickover.cli.mcp.tools.{name}", limit)
+        monkeypatch.setattr(f"tickover.cli.mcp.mcp_tools.{name}", limit)
     labels = {"test": f"lists of {limit}"}
     ids = [await create(server, labels=labels) for _ in range(2)]
     clocks = await call(server, "list_clocks", labels=labels)

@@ -6,7 +6,7 @@ import pytest
 
 import tickover.pytest_plugin as plugin
 from tests.support.program import Program
-from tickover.pytest_plugin.server import use_server
+from tickover.pytest_plugin.server_fixture import use_server
 
 pytest_plugins = ["pytester"]
 

@@ -9,8 +9,8 @@ import pytest
 from msgspec import json
 from msgspec.structs import asdict
 
+from tickover.cli.cli_errors import CliError, Exit
 from tickover.cli.credentials import Credentials, ServerProfile, config_folder
-from tickover.cli.errors import CliError, Exit
 
 URL = "http://127.0.0.1:8000"
 ANA = ServerProfile(email="ana@example.test", user_id="user_1", token="tko_secret", clock="clock_1")

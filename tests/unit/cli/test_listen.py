@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import time_machine
 
+from tickover.cli.cli_run import CliRun
 from tickover.cli.commands import follow
-from tickover.cli.session import Session
 from tickover.client import Answer, Unreachable, Webhook, webhooks
 from tickover.client.webhooks import sign
 
@@ -45,5 +45,5 @@ def test_deliveries_and_the_delays_between_them(
     monkeypatch.setattr(time, "sleep", sleep)
     with time_machine.travel(0, tick=False) as traveller:
         event = sign("evt_1", BODY, KEY)
-        follow._send(Session(), "localhost", event, KEY, **{"retries": 3, "fail_first": False, **options})
+        follow._send(CliRun(), "localhost", event, KEY, **{"retries": 3, "fail_first": False, **options})
     assert (waited, responses) == (delays, [])

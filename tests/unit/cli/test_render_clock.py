@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tests.unit.snapshots import NOW, contribution, day, goal, snapshot, transaction
 from tests.unit.strategies import CHARACTERS
 from tickover.api.clocks import Account, Snapshot, Transfer
-from tickover.cli.render.clock import render_clock
+from tickover.cli.render.clock_text import render_clock
 from tickover.client.clock_view import diff_snapshots
 
 

@@ -2,7 +2,7 @@
 
 from tests.unit.snapshots import day, snapshot, transaction
 from tickover.api.clocks import Snapshot
-from tickover.cli.render.timeline import timeline
+from tickover.cli.render.timeline_text import timeline
 from tickover.client.timeline import clock_items, opening_books
 
 

@@ -11,7 +11,7 @@ from tests.system.client.servers import CLOCK
 from tickover.api.clocks import Snapshot
 from tickover.client import ClientError, Fault, InvalidResponse, Rejection, never_below
 from tickover.client.calls import expand_scenario, get_clock, latest_email
-from tickover.client.messages import Response
+from tickover.client.rpc_messages import Response
 
 URL = "http://x.test/rpc"
 PAGE = "<!doctype html><title>It works!</title>"

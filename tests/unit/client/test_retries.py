@@ -18,7 +18,7 @@ from tests.unit.client.transport import (
 )
 from tickover.client import InvalidResponse, Reason, Rejection, Unreachable, never_below
 from tickover.client.async_client import AsyncClient
-from tickover.client.messages import Request, Response
+from tickover.client.rpc_messages import Request, Response
 
 UNAVAILABLE = reject("UNAVAILABLE")
 MakeCall = Callable[[AsyncClient], Any]

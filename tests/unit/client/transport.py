@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.system.client.servers import EMAIL, RESULTS
 from tickover.client.async_client import AsyncClient
-from tickover.client.errors import Unreachable
-from tickover.client.messages import Deadline, Request, Response
+from tickover.client.client_errors import Unreachable
+from tickover.client.rpc_messages import Deadline, Request, Response
 
 Outcome = Callable[[Request], Response]
 

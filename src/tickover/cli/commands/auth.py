@@ -9,9 +9,9 @@ import click
 from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_TOKEN_DAYS
 from tickover.cli import formatting
-from tickover.cli.errors import CliError, Exit
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
 from tickover.cli.options import ClientCommand
-from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.client import SignedIn, Tickover
@@ -31,7 +31,7 @@ _MAX_PROMPTS: Final = 3
     flag_value=_NEW_LINK,
     help="Request a login link, or sign in with the quoted LINK that you received.",
 )
-def login(session: Session, email: str, code: str | None, link: str | None) -> None:
+def login(run: CliRun, email: str, code: str | None, link: str | None) -> None:
     """Sign in with a code that the server sends to EMAIL.
 
     If the server has a development outbox, this command reads the code from the server. Otherwise it asks you for the
@@ -45,91 +45,91 @@ def login(session: Session, email: str, code: str | None, link: str | None) -> N
     """
     if code and link:
         raise click.UsageError("Use either --code or --link.")
-    session.url_option, session.email = session.login_url, email
-    with session.client() as client:
+    run.url_option, run.email = run.login_url, email
+    with run.client() as client:
         if link:
-            signed_in = client.log_in_by_link(_request_link(session, client, email) if link == _NEW_LINK else link)
+            signed_in = client.log_in_by_link(_request_link(run, client, email) if link == _NEW_LINK else link)
         else:
-            signed_in = client.log_in(email, code) if code else _log_in_by_email(session, client, email)
+            signed_in = client.log_in(email, code) if code else _log_in_by_email(run, client, email)
 
     user_id, token = signed_in.user_id, signed_in.token
     # The last used clock may belong to another user.
-    clock = session.profile.clock if session.profile.user_id == user_id else ""
-    session.credentials.update(session.url, email=email, user_id=user_id, token=token, clock=clock, is_sign_in=True)
-    if session.environment_token:
-        session.output.note("TICKOVER_TOKEN is set and overrides the stored token.")
-    session.output.write(
-        {"email": email, "userId": user_id, "url": session.url},
+    clock = run.profile.clock if run.profile.user_id == user_id else ""
+    run.credentials.update(run.url, email=email, user_id=user_id, token=token, clock=clock, is_sign_in=True)
+    if run.environment_token:
+        run.output.note("TICKOVER_TOKEN is set and overrides the stored token.")
+    run.output.write(
+        {"email": email, "userId": user_id, "url": run.url},
         f"✓ Signed in as {email}.",
-        f"  Your token is stored in {session.credentials.path}.",
+        f"  Your token is stored in {run.credentials.path}.",
         "  Next: tickover clock create salary-and-rent",
     )
 
 
-def _log_in_by_email(session: Session, client: "Tickover", email: str) -> "SignedIn":
+def _log_in_by_email(run: CliRun, client: "Tickover", email: str) -> "SignedIn":
     from tickover.client import NoCode
 
     try:
         signed_in = client.sign_in(email)
     except NoCode:
         if sys.stdin.isatty():
-            return _prompt_for_code(session, client, email)
-        raise _sent(session, "CODE_NEEDED", "code", "--code CODE") from None
-    session.output.note("✓ Found the code in the server's development mailbox.")
+            return _prompt_for_code(run, client, email)
+        raise _sent(run, "CODE_NEEDED", "code", "--code CODE") from None
+    run.output.note("✓ Found the code in the server's development mailbox.")
     return signed_in
 
 
-def _request_link(session: Session, client: "Tickover", email: str) -> str:
+def _request_link(run: CliRun, client: "Tickover", email: str) -> str:
     """Request a login link. A development server returns it."""
     link = client.send_link(email)
     if link is None:
-        raise _sent(session, "LINK_NEEDED", "link", "--link 'LINK'")
+        raise _sent(run, "LINK_NEEDED", "link", "--link 'LINK'")
     return link
 
 
-def _sent(session: Session, reason: str, what: str, option: str) -> CliError:
-    message = f"The server has sent a login {what} to {session.email}."
-    hint = f"Sign in with it: {session.login_command} {session.email} {option}"
+def _sent(run: CliRun, reason: str, what: str, option: str) -> CliError:
+    message = f"The server has sent a login {what} to {run.email}."
+    hint = f"Sign in with it: {run.login_command} {run.email} {option}"
     return CliError(Exit.NOT_SIGNED_IN, message, hint, reason=reason)
 
 
-def _prompt_for_code(session: Session, client: "Tickover", email: str) -> "SignedIn":
+def _prompt_for_code(run: CliRun, client: "Tickover", email: str) -> "SignedIn":
     for _ in range(_MAX_PROMPTS):
         code = re.sub(r"[\s-]", "", click.prompt(f"Code from the email to {email}", err=True))
         if not re.fullmatch("[0-9]{6}", code):
-            session.output.note("A code has six digits.")
+            run.output.note("A code has six digits.")
             continue
         try:
             return client.log_in(email, code)
         except Rejection as rejection:
             if rejection.reason != Reason.LOGIN_REFUSED:
                 raise
-            session.output.note("The code is wrong, used or expired.")
+            run.output.note("The code is wrong, used or expired.")
     message = f"Sign-in failed after {_MAX_PROMPTS} attempts."
-    hint = f"Try the code again: {session.login_command} {email} --code CODE"
+    hint = f"Try the code again: {run.login_command} {email} --code CODE"
     raise CliError(Exit.NOT_SIGNED_IN, message, hint, reason=Reason.LOGIN_REFUSED)
 
 
 @click.command(cls=ClientCommand)
-def logout(session: Session) -> None:
+def logout(run: CliRun) -> None:
     """Sign out: revoke the token and delete it from this machine.
 
     If TICKOVER_TOKEN is set, revoke that token and keep the stored one.
     """
-    token = session.token
+    token = run.token
     if not token:
-        session.output.write({"signedOut": False}, f"You aren't signed in at {session.url}.")
+        run.output.write({"signedOut": False}, f"You aren't signed in at {run.url}.")
         return
-    with session.client(token) as client:
+    with run.client(token) as client:
         try:
             client.log_out()
         except Rejection as rejection:
             # An invalid token needs no revocation.
             if rejection.reason != Reason.UNAUTHENTICATED:
                 raise
-    if not session.environment_token:
-        session.credentials.update(session.url, email="", token="")
-    session.output.write({"signedOut": True}, f"✓ Signed out of {session.url}.")
+    if not run.environment_token:
+        run.credentials.update(run.url, email="", token="")
+    run.output.write({"signedOut": True}, f"✓ Signed out of {run.url}.")
 
 
 @click.command("create", cls=ClientCommand)
@@ -142,7 +142,7 @@ def logout(session: Session) -> None:
 @click.option("--read-only", is_flag=True, help="The token can't change anything.")
 @click.option("--database-url", metavar="URL", help="With EMAIL: database, as for `tickover serve`.")
 def create_token(
-    session: Session, email: str | None, name: str, days: int, read_only: bool, database_url: str | None
+    run: CliRun, email: str | None, name: str, days: int, read_only: bool, database_url: str | None
 ) -> None:
     """Create an access token for a program, and print it once.
 
@@ -160,38 +160,38 @@ def create_token(
     if email is None:
         if database_url is not None:
             raise click.UsageError("Use --database-url only with EMAIL.")
-        with session.signed_in_client() as client:
+        with run.signed_in_client() as client:
             created = client.create_access_token(name, expires_in_days=days, read_only=read_only)
     else:
         import asyncio
 
-        from tickover.cli.database import create_access_token, read_server_settings, translate_errors
+        from tickover.cli.server_database import create_access_token, read_server_settings, translate_errors
 
         with translate_errors():
-            url = read_server_settings(session, {"database_url": database_url}).database_url
-            created = asyncio.run(create_access_token(url, email, name, days, read_only, session.now()))
-    session.output.write(created, created.token)
+            url = read_server_settings(run, {"database_url": database_url}).database_url
+            created = asyncio.run(create_access_token(url, email, name, days, read_only, run.now()))
+    run.output.write(created, created.token)
     until = formatting.timestamp(created.expires_at)
-    session.output.note(f"Token '{created.name}' ({created.id}) expires at {until}. You can't show it again.")
+    run.output.note(f"Token '{created.name}' ({created.id}) expires at {until}. You can't show it again.")
 
 
 @click.command("list", cls=ClientCommand)
-def list_tokens(session: Session) -> None:
+def list_tokens(run: CliRun) -> None:
     """List your access tokens, newest first, without their secrets."""
-    with session.signed_in_client() as client:
+    with run.signed_in_client() as client:
         tokens = client.list_access_tokens()
     lines = []
     for token in tokens:
         used = f"last used {token.last_used_on}" if token.last_used_on else "never used"
         rights = "  read-only" if token.read_only else ""
         lines.append(f"  {token.id}  {token.name}  expires {token.expires_at:%Y-%m-%d}  {used}{rights}")
-    session.output.write({"tokens": tokens}, *(lines or ["You have no access tokens."]))
+    run.output.write({"tokens": tokens}, *(lines or ["You have no access tokens."]))
 
 
 @click.command("revoke", cls=ClientCommand)
 @click.argument("id")
-def revoke_token(session: Session, id: str) -> None:
+def revoke_token(run: CliRun, id: str) -> None:
     """Revoke an access token. It stops working immediately."""
-    with session.signed_in_client() as client:
+    with run.signed_in_client() as client:
         client.revoke_access_token(id)
-    session.output.write({"revoked": id}, f"Revoked {id}.")
+    run.output.write({"revoked": id}, f"Revoked {id}.")

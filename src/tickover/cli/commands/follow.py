@@ -15,10 +15,10 @@ from msgspec import json
 from tickover.api.errors import Reason
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
-from tickover.cli.errors import CliError, Exit
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
 from tickover.cli.options import ClientCommand, clock_argument
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
-from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.client import Clock, Connection, Tickover
@@ -44,26 +44,26 @@ _FAKETIME_OPTIONS: Final = {"FAKETIME_FMT": "%s", "FAKETIME_NO_CACHE": "1", "FAK
     metavar="FILE",
     help="File to write the clock's time to, for libfaketime.",
 )
-def follow(session: Session, id: str | None, file: Path) -> None:
+def follow(run: CliRun, id: str | None, file: Path) -> None:
     """Keep programs under libfaketime at the clock's time, until Ctrl-C.
 
     The command prints the variables that make a program read the file. The time of the program moves with the clock.
     """
-    with session.signed_in_client() as client:
-        clock = client.get_clock(resolve_clock_id(session, client, id))
-        remember_clock(session, clock.id)
+    with run.signed_in_client() as client:
+        clock = client.get_clock(resolve_clock_id(run, client, id))
+        remember_clock(run, clock.id)
         _write_time(file, clock.frozen_time)
         variables = {"FAKETIME_TIMESTAMP_FILE": str(file.resolve()), **_FAKETIME_OPTIONS}
         exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
-        session.output.write(variables, f"export {exports}")
-        session.output.note(f"Ready. Following {clock.id}. Press Ctrl-C to stop.")
+        run.output.write(variables, f"export {exports}")
+        run.output.note(f"Ready. Following {clock.id}. Press Ctrl-C to stop.")
         while True:
             time.sleep(_FAKETIME_SECONDS)
             before = clock.frozen_time
             clock.refresh()
             if clock.frozen_time != before:
                 _write_time(file, clock.frozen_time)
-                session.output.note(formatting.timestamp(clock.frozen_time))
+                run.output.note(formatting.timestamp(clock.frozen_time))
 
 
 def _write_time(file: Path, instant: datetime) -> None:
@@ -101,7 +101,7 @@ def _write_time(file: Path, instant: datetime) -> None:
 @click.option("--reorder", is_flag=True, help="Deliver the events of one advance in reverse order.")
 @click.option("--fail-first", is_flag=True, help="Ignore the first response to each event, and deliver it again.")
 def listen(  # noqa: PLR0913 - one parameter for each option
-    session: Session,
+    run: CliRun,
     target: str,
     ids: Sequence[str],
     *,
@@ -136,10 +136,10 @@ def listen(  # noqa: PLR0913 - one parameter for each option
         raise click.UsageError(formatting.sentence(error)) from None
 
     def send(webhook: Webhook) -> None:
-        _send(session, target, webhook, key, retries, fail_first=fail_first)
+        _send(run, target, webhook, key, retries, fail_first=fail_first)
 
-    with session.signed_in_client(retries=0) as client:
-        found = dict.fromkeys(resolve_clock_id(session, client, id) for id in ids or (None,))
+    with run.signed_in_client(retries=0) as client:
+        found = dict.fromkeys(resolve_clock_id(run, client, id) for id in ids or (None,))
         clocks = [client.get_clock(id) for id in found]
         if provider == "plaid":
             forward = _plaid_forwarder(client, clocks, send)
@@ -152,7 +152,7 @@ def listen(  # noqa: PLR0913 - one parameter for each option
         _note(f"Ready. Forwarding events of {', '.join(found)}. Press Ctrl-C to stop.")
         while clocks:
             time.sleep(_POLL_SECONDS)
-            clocks = [clock for clock in clocks if _try(session, forward, clock)]
+            clocks = [clock for clock in clocks if _try(run, forward, clock)]
     raise CliError(
         Exit.NOT_FOUND, "All clocks have been deleted or have expired.", "List your clocks: tickover clock list"
     )
@@ -163,12 +163,12 @@ def _note(text: str) -> None:
     click.echo(sanitize(text), err=True)
 
 
-def _try(session: Session, forward: "Callable[[Clock], None]", clock: "Clock") -> bool:
+def _try(run: CliRun, forward: "Callable[[Clock], None]", clock: "Clock") -> bool:
     """Forward what is new. Return whether to follow the clock further."""
     from tickover.cli.call_errors import translate_errors
 
     try:
-        with translate_errors(session):
+        with translate_errors(run):
             forward(clock)
     except CliError as error:
         if error.reason in _GONE:
@@ -226,16 +226,15 @@ def _updates_available(item_id: str) -> "Webhook":
     return Webhook({"Content-Type": "application/json"}, json.encode(payload))
 
 
-def _send(session: Session, target: str, webhook: "Webhook", key: bytes, retries: int, *, fail_first: bool) -> None:
+def _send(run: CliRun, target: str, webhook: "Webhook", key: bytes, retries: int, *, fail_first: bool) -> None:
     """Post a webhook until it succeeds, and print the results. Each attempt has its own time and signature."""
-    from tickover.client import Unreachable
-    from tickover.client.sync_client import run
+    from tickover.client import Unreachable, sync_client
     from tickover.client.webhooks import post_to_url, sign
 
     payload = json.decode(webhook.body)
     id = payload.get("item_id") or webhook.headers["webhook-id"]
     what = payload.get("webhook_code") or f"{payload['timestamp']}  {payload['type']}"
-    if session.output.wants_json:
+    if run.output.wants_json:
         click.echo(webhook.body)
     for attempt in range(1 + fail_first + retries):
         if attempt > fail_first:
@@ -243,12 +242,12 @@ def _send(session: Session, target: str, webhook: "Webhook", key: bytes, retries
         if "webhook-signature" in webhook.headers:
             webhook = sign(id, webhook.body, key)
         try:
-            status: int | None = run(post_to_url(target, webhook, blocking=True)).status
+            status: int | None = sync_client.run(post_to_url(target, webhook, blocking=True)).status
         except Unreachable:
             status = None
         is_lost = fail_first and attempt == 0
         line = f"{what}  {id}  [{status or 'no response'}{', ignored' if is_lost else ''}]"
-        click.echo(sanitize(line), err=session.output.wants_json)
+        click.echo(sanitize(line), err=run.output.wants_json)
         if status in range(200, 300) and not is_lost:
             return
     _note(f"Gave up on {id}. Continuing with the next event.")

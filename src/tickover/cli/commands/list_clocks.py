@@ -10,9 +10,9 @@ import click
 
 from tickover.api.errors import Rejection
 from tickover.cli import formatting
+from tickover.cli.cli_run import CliRun
 from tickover.cli.options import ClientCommand, label_option
 from tickover.cli.select_clock import forget_clock, resolve_clock_id
-from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.client import Summary, Tickover
@@ -27,19 +27,19 @@ _MAX_CHECKED: Final = 100
 )
 @click.option("--all", "list_all", is_flag=True, help="List all clocks.")
 @label_option("Only clocks with this label. Repeatable.")
-def list_(session: Session, limit: int, list_all: bool, labels: Sequence[tuple[str, str]]) -> None:
+def list_(run: CliRun, limit: int, list_all: bool, labels: Sequence[tuple[str, str]]) -> None:
     """List your clocks, newest first. An asterisk marks the last used one.
 
     ✓ and ✗ say whether the expectations of a clock hold.
     """
-    with session.signed_in_client() as client:
+    with run.signed_in_client() as client:
         # One more than the limit shows whether there are more.
         found = list(islice(client.list_clocks(dict(labels) or None), None if list_all else limit + 1))
         has_more = not list_all and len(found) > limit
         clocks = found[:limit] if has_more else found
-        holds = {} if session.output.wants_json else _check(client, clocks)
+        holds = {} if run.output.wants_json else _check(client, clocks)
     lines = ["  ID               NOW               EXPIRES    HOLDS  NAME"]
-    last_used, now = session.profile.clock, session.now()
+    last_used, now = run.profile.clock, run.now()
     for clock in clocks:
         id = f"{'*' if clock.id == last_used else ' '} {formatting.short_id(clock.id)}"
         frozen_time, left = formatting.date_and_minute(clock.frozen_time), formatting.duration(clock.expires_at - now)
@@ -50,7 +50,7 @@ def list_(session: Session, limit: int, list_all: bool, labels: Sequence[tuple[s
     if not clocks:
         which = " with these labels" if labels else ""
         lines = [f"You have no clocks{which}. Create one: tickover clock create salary-and-rent"]
-    session.output.write({"clocks": clocks, "hasMore": has_more}, *lines)
+    run.output.write({"clocks": clocks, "hasMore": has_more}, *lines)
 
 
 def _check(client: "Tickover", clocks: "Sequence[Summary]") -> dict[str, bool]:
@@ -68,9 +68,7 @@ def _check(client: "Tickover", clocks: "Sequence[Summary]") -> dict[str, bool]:
 @click.option("--all", "delete_all", is_flag=True, help="Delete all your clocks.")
 @label_option("With --all: only clocks with this label. Repeatable.")
 @click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
-def delete(
-    session: Session, ids: Sequence[str], *, delete_all: bool, labels: Sequence[tuple[str, str]], yes: bool
-) -> None:
+def delete(run: CliRun, ids: Sequence[str], *, delete_all: bool, labels: Sequence[tuple[str, str]], yes: bool) -> None:
     """Delete clocks permanently. At a terminal, ask for confirmation first.
 
     In a script, pass IDs or --yes.
@@ -89,27 +87,27 @@ def delete(
         raise click.UsageError("--label requires --all.")
     if not (ids or yes or asks):
         raise click.UsageError("Pass the IDs of the clocks to delete, or --yes.")
-    with session.signed_in_client() as client:
+    with run.signed_in_client() as client:
         if delete_all:
             full_ids = [clock.id for clock in client.list_clocks(dict(labels) or None)]
         else:
             # Resolve every ID first, so that a typo deletes nothing.
-            full_ids = list(dict.fromkeys(resolve_clock_id(session, client, id) for id in ids or (None,)))
+            full_ids = list(dict.fromkeys(resolve_clock_id(run, client, id) for id in ids or (None,)))
         if asks and full_ids:
             clocks = formatting.short_id(full_ids[0]) if len(full_ids) == 1 else f"{len(full_ids)} clocks"
             click.confirm(f"Delete {clocks} permanently?", abort=True, err=True)
-        _delete(session, client, full_ids)
+        _delete(run, client, full_ids)
 
 
-def _delete(session: Session, client: "Tickover", ids: Sequence[str]) -> None:
+def _delete(run: CliRun, client: "Tickover", ids: Sequence[str]) -> None:
     deleted: list[str] = []
     try:
         for id in ids:
             client.delete_clock(id)
             deleted.append(id)
-            forget_clock(session, id)
+            forget_clock(run, id)
     finally:
         # Report the deleted clocks even if a later one fails.
         if deleted or not ids:
             lines = [f"✓ Deleted {id}" for id in deleted] or ["There are no clocks to delete."]
-            session.output.write({"deleted": deleted}, *lines)
+            run.output.write({"deleted": deleted}, *lines)

@@ -2,13 +2,13 @@
 
 import click
 
-from tickover.cli.errors import CliError, Exit
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
 from tickover.cli.options import ClientCommand
-from tickover.cli.session import Session
 
 
 @click.command(cls=ClientCommand)
-def mcp(session: Session) -> None:
+def mcp(run: CliRun) -> None:
     """Let coding agents use clocks, over MCP on standard input and output.
 
     Add this command to the configuration of your agent. The agent starts it. The token comes from TICKOVER_TOKEN, or
@@ -21,7 +21,7 @@ def mcp(session: Session) -> None:
     tickover mcp --url http://127.0.0.1:8000
     """
     try:
-        from tickover.cli.mcp.server import build_server
+        from tickover.cli.mcp.mcp_server import build_server
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] == "tickover":
             raise
@@ -29,4 +29,4 @@ def mcp(session: Session) -> None:
             Exit.WRONG_COMMAND, "The MCP server isn't installed.", "Install it from a checkout: pip install 'PATH[mcp]'"
         ) from None
 
-    build_server(session).run("stdio")
+    build_server(run).run("stdio")

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from tickover.api.fields import ACCOUNT_KEY, AccountType
 from tickover.api.limits import MAX_ACCOUNT_KEY
 from tickover.cli import formatting
-from tickover.cli.errors import CliError, Exit
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
 from tickover.cli.options import ClientCommand, time_option
 from tickover.cli.select_clock import resolve_clock_id
-from tickover.cli.session import Session
 from tickover.scenarios.bank_files.bank_file_reader import COLUMNS, MAX_BANK_FILE_BYTES, BankFileError, read_bank_file
 from tickover.scenarios.bank_files.history import History, history_of_clock, join_accounts
 from tickover.scenarios.from_payments import write_scenario
@@ -85,7 +85,7 @@ def _parse_columns(text: str) -> dict[str, str]:
 @click.option("--anonymise", is_flag=True, help="Replace names, remove categories and scale amounts.")
 @click.option("--preview", is_flag=True, help="List the payments in the file instead of writing a scenario.")
 def from_(  # noqa: PLR0913 - one parameter for each option
-    session: Session,
+    run: CliRun,
     source: str | None,
     *,
     accounts: Sequence[_AccountFile],
@@ -118,7 +118,7 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     if source is None:
         history = _load_accounts(accounts, read)
     elif source.startswith("clock_") and not Path(source).exists():
-        history, where = _load_clock(session, source), "of a clock from the server."
+        history, where = _load_clock(run, source), "of a clock from the server."
     else:
         history = _load_file(Path(source), read, _CLOCK_HINT)
     if start is not None:
@@ -127,11 +127,11 @@ def from_(  # noqa: PLR0913 - one parameter for each option
         if not history.payments:
             raise CliError(Exit.WRONG_COMMAND, f"All payments are before --from. The last one is on {last}.")
     if preview:
-        session.output.write({"payments": history.payments}, *_format_payments(history))
+        run.output.write({"payments": history.payments}, *_format_payments(history))
         return
     title = Path(source or "").stem[:120] or "Statement"
     text = write_scenario(history, title=title, summarise=summarise, anonymise=anonymise)
-    session.output.write({"scenario": text}, *text.splitlines())
+    run.output.write({"scenario": text}, *text.splitlines())
     click.echo(f"Read {len(history.payments):,} payments {where}", err=True)
 
 
@@ -162,9 +162,9 @@ def _load_file(path: Path, read: _ReadFile, missing_hint: str = "") -> History:
         raise CliError(Exit.WRONG_COMMAND, f"{error}{advice}.") from None
 
 
-def _load_clock(session: Session, id: str) -> History:
-    with session.signed_in_client() as client:
-        clock = client.get_clock(resolve_clock_id(session, client, id))
+def _load_clock(run: CliRun, id: str) -> History:
+    with run.signed_in_client() as client:
+        clock = client.get_clock(resolve_clock_id(run, client, id))
     history = history_of_clock(clock.snapshot)
     if not history.payments:
         raise CliError(Exit.WRONG_COMMAND, "The clock has no transactions.")

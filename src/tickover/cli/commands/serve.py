@@ -7,16 +7,16 @@ from typing import Any
 
 import click
 
-from tickover.cli.database import (
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
+from tickover.cli.options import LocalCommand
+from tickover.cli.output import to_json
+from tickover.cli.server_database import (
     database_url_option,
     is_missing_file,
     read_server_settings,
     translate_errors,
 )
-from tickover.cli.errors import CliError, Exit
-from tickover.cli.options import LocalCommand
-from tickover.cli.output import to_json
-from tickover.cli.session import Session
 from tickover.server.settings import SETTINGS, Settings
 
 
@@ -38,7 +38,7 @@ def setting_flags(command: Callable[..., None]) -> Callable[..., None]:
     help='For programs: print {"url": …} on one line when ready, and stop when standard input ends.',
 )
 @click.option("--check", is_flag=True, help="Say what the server can't use, and don't start it.")
-def serve(session: Session, /, attached: bool, check: bool, **flags: Any) -> None:
+def serve(run: CliRun, /, attached: bool, check: bool, **flags: Any) -> None:
     """Run the server until Ctrl-C.
 
     Every flag has an environment variable, shown in brackets. A flag overrides its variable. The secret key has no
@@ -46,16 +46,16 @@ def serve(session: Session, /, attached: bool, check: bool, **flags: Any) -> Non
     """
     if check:
         with translate_errors():
-            _check(session, read_server_settings(session, flags))
+            _check(run, read_server_settings(run, flags))
         return
-    is_for_program = attached or session.output.wants_json
+    is_for_program = attached or run.output.wants_json
     stdout = sys.stdout
     if is_for_program:
         # Standard output carries the JSON line only. Emails and the last message go to standard error.
         sys.stdout = sys.stderr
 
     with translate_errors():
-        settings = read_server_settings(session, flags)
+        settings = read_server_settings(run, flags)
         from tickover.cli.run_server import banner, run_server, stop_when_input_ends
 
         def when_ready(url: str) -> None:
@@ -69,19 +69,19 @@ def serve(session: Session, /, attached: bool, check: bool, **flags: Any) -> Non
     sys.exit(code)
 
 
-def _check(session: Session, settings: Settings) -> None:
+def _check(run: CliRun, settings: Settings) -> None:
     from tickover.server.logs import open_log
     from tickover.server.startup_check import find_problems
 
     problems = asyncio.run(find_problems(settings, open_log(settings.log_level, settings.log_format)))
     if problems:
         raise CliError(Exit.WRONG_COMMAND, problems[0], more=problems[1:])
-    session.output.write({"ok": True}, "The server can start.")
+    run.output.write({"ok": True}, "The server can start.")
 
 
 @click.command(cls=LocalCommand)
 @database_url_option
-def migrate(session: Session, /, **flags: Any) -> None:
+def migrate(run: CliRun, /, **flags: Any) -> None:
     """Migrate the database to the current schema.
 
     `tickover serve` does this at every start, and several servers can start at once. Run this command to migrate
@@ -95,9 +95,9 @@ def migrate(session: Session, /, **flags: Any) -> None:
             store = await open_store(url, 1)
             await store.close()
 
-        url = read_server_settings(session, flags).database_url
+        url = read_server_settings(run, flags).database_url
         is_new = is_missing_file(url)
         asyncio.run(migrate_database(url))
         name, version = redact_url(url), schema_version(url)
     text = f"Created the database {name}" if is_new else f"The database {name} is up to date"
-    session.output.write({"database": name, "schemaVersion": version}, f"{text}: schema version {version}.")
+    run.output.write({"database": name, "schemaVersion": version}, f"{text}: schema version {version}.")

@@ -5,8 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from tickover.api.arguments import Amount
 from tickover.api.clocks import Snapshot
+from tickover.api.command_arguments import Amount
 from tickover.scenarios.bank_files.account_register import AccountRegister, build_registers, clean_text
 from tickover.scenarios.bank_files.bank_formats import write_camt053, write_ofx
 from tickover.scenarios.bank_files.ledger_formats import write_beancount, write_hledger

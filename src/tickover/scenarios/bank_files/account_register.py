@@ -10,8 +10,8 @@ from typing import Final, Literal
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from tickover.api.arguments import Amount, add_exactly
 from tickover.api.clocks import Snapshot
+from tickover.api.command_arguments import Amount, add_exactly
 from tickover.api.fields import AccountType
 from tickover.api.plans import to_exact_balances
 from tickover.scenarios.bank_files.history import Payment

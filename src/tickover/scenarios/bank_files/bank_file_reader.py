@@ -15,7 +15,7 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from tickover.api import timestamps
-from tickover.api.arguments import add_exactly, to_exact_decimal
+from tickover.api.command_arguments import add_exactly, to_exact_decimal
 from tickover.api.fields import CURRENCY, AccountType
 from tickover.api.limits import MAX_AMOUNT, MAX_OPENING_BALANCE
 from tickover.scenarios.bank_files.account_register import clean_text

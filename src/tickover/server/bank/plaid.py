@@ -9,8 +9,8 @@ from msgspec import DecodeError, Meta, Raw, Struct, ValidationError, json
 from tickover.api import ids
 from tickover.api.connections import BankProtocol
 from tickover.api.errors import Reason, Rejection
-from tickover.api.nesting import is_nested_too_deeply
-from tickover.server.bank.bank import Bank, BankRequest, OpenClock, UnknownSecret
+from tickover.api.json_depth import is_nested_too_deeply
+from tickover.server.bank.bank_service import Bank, BankRequest, OpenClock, UnknownSecret
 from tickover.server.bank.plaid_objects import (
     PlaidError,
     SimulatedFault,
@@ -20,7 +20,7 @@ from tickover.server.bank.plaid_objects import (
     to_item,
 )
 from tickover.server.bank.sync import Cursor, read_cursor, read_page, state_of, write_cursor
-from tickover.server.http1.messages import SAFE_HEADERS, Header, Request, Response
+from tickover.server.http1.http_messages import SAFE_HEADERS, Header, Request, Response
 from tickover.server.schedule.bank_view import BankAccount
 from tickover.server.sign_in import tokens
 

@@ -9,7 +9,7 @@ from msgspec import json
 from tickover.api import ids
 from tickover.api.connections import BankFaultKind
 from tickover.api.fields import AccountType
-from tickover.server.bank.bank import BankError, OpenClock
+from tickover.server.bank.bank_service import BankError, OpenClock
 from tickover.server.schedule.bank_view import BankAccount, Row
 from tickover.server.schedule.ledger import fraction_to_number
 from tickover.server.storage.store import StoredConnection

@@ -4,9 +4,9 @@ from functools import cached_property, partial
 from typing import Any, Final, Protocol
 
 from tickover.api.errors import Rejection
-from tickover.server.bank.bank import Bank, BankRequest
+from tickover.server.bank.bank_service import Bank, BankRequest
 from tickover.server.gate import Call, Gate
-from tickover.server.http1.messages import Response
+from tickover.server.http1.http_messages import Response
 from tickover.server.operations.services import Services
 
 CALLS: Final = (

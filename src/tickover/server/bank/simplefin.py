@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from tickover.api import ids
 from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import Instant
-from tickover.server.bank.bank import Bank, BankError, BankRequest, OpenClock, UnknownSecret
-from tickover.server.http1.messages import SAFE_HEADERS, Header, Response
+from tickover.server.bank.bank_service import Bank, BankError, BankRequest, OpenClock, UnknownSecret
+from tickover.server.http1.http_messages import SAFE_HEADERS, Header, Response
 from tickover.server.rpc.reasons import REASONS
 from tickover.server.schedule.bank_view import BankAccount, Row
 from tickover.server.schedule.money import Amount

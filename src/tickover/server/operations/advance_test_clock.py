@@ -3,8 +3,8 @@ from typing import Annotated
 from tickover.api.clocks import OneClock
 from tickover.api.fields import doc
 from tickover.api.timestamps import Instant
-from tickover.server.operations.clocks import EXAMPLE_CLOCK, TIME_REASONS, ClockParams, check_time, clock_result
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, TIME_REASONS, ClockParams, check_time, clock_result
 
 
 class AdvanceEntry(ClockParams, frozen=True):

@@ -8,10 +8,10 @@ from tickover.api.errors import Fault, Reason
 from tickover.api.fields import Text, doc, faults_of_each
 from tickover.api.limits import MAX_CANCELLED
 from tickover.api.timestamps import Instant
-from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
-from tickover.server.schedule.amendments import NextSchedule, amend
-from tickover.server.schedule.clocks import Clock
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams
+from tickover.server.schedule.amend_schedule import NextSchedule, amend
+from tickover.server.schedule.clock import Clock
 from tickover.server.schedule.schedule import Schedule
 
 

@@ -10,10 +10,10 @@ from tickover.api.expectations import CheckResult, ExpectationEntry
 from tickover.api.fields import OpeningBalances, doc, faults_of_each
 from tickover.api.timestamps import Instant
 from tickover.server import gate
-from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import opening_faults, range_faults
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
-from tickover.server.schedule.expectations import Check
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams
+from tickover.server.schedule.check_expectations import Check
 from tickover.server.schedule.schedule import Expectation
 
 _HOLDS: Final = b'{"ok":true}'

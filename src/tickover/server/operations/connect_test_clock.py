@@ -11,8 +11,8 @@ from tickover.api.errors import Fault, Reason, Rejection
 from tickover.api.fields import Text, doc
 from tickover.api.limits import MAX_BANK_FAULTS, MAX_CONNECTIONS, MAX_INSTITUTION
 from tickover.api.timestamps import Instant
-from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
 from tickover.server.sign_in import tokens
 from tickover.server.storage.store import StoredConnection, TooManyConnections
 

@@ -5,11 +5,11 @@ from typing import Annotated
 from msgspec import Meta
 
 from tickover.api import ids
+from tickover.api.access_tokens import CreatedAccessToken, ReadOnly
 from tickover.api.errors import Reason, Rejection
 from tickover.api.fields import Params, Text, doc
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_ACCESS_TOKENS, MAX_TOKEN_DAYS, MAX_TOKEN_NAME
 from tickover.api.timestamps import Instant
-from tickover.api.tokens import CreatedAccessToken, ReadOnly
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.sign_in import tokens
 from tickover.server.sign_in.tokens import Mint

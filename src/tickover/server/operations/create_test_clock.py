@@ -1,7 +1,7 @@
 from tickover.api.clocks import NewClock, OneClock
 from tickover.api.errors import Reason, reject
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
-from tickover.server.schedule.clocks import new_clock
+from tickover.server.schedule.clock import new_clock
 from tickover.server.schedule.schedule import new_schedule
 
 

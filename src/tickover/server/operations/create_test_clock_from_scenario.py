@@ -12,7 +12,7 @@ from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant, first_of_month
 from tickover.server.isolated_calls import ExpandRequest, IsolatedRequest
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
-from tickover.server.schedule.clocks import new_clock
+from tickover.server.schedule.clock import new_clock
 from tickover.server.schedule.schedule import new_schedule
 
 EXAMPLE: Final = """\

@@ -1,6 +1,6 @@
-from tickover.api.tokens import Done
-from tickover.server.operations.clocks import ClockParams, live_key, not_found
+from tickover.api.access_tokens import Done
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
+from tickover.server.operations.stored_clocks import ClockParams, live_key, not_found
 
 
 @Operation(

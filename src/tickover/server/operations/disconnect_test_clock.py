@@ -1,11 +1,11 @@
 from typing import Annotated
 
 from tickover.api import ids
+from tickover.api.access_tokens import Done
 from tickover.api.errors import Fault, invalid_params
 from tickover.api.fields import Text, doc
-from tickover.api.tokens import Done
-from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
 
 
 class DisconnectEntry(ClockParams, frozen=True):

@@ -6,10 +6,10 @@ from tickover.api.clocks import ExportedClock, unknown_account
 from tickover.api.errors import Fault, invalid_params, reject
 from tickover.api.fields import AccountKey, ExportFormat, OpeningBalances, doc
 from tickover.server.isolated_calls import ExportRequest
-from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import opening_faults
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
-from tickover.server.schedule.clocks import encode_start
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams
+from tickover.server.schedule.clock import encode_start
 from tickover.server.schedule.view import view
 
 

@@ -8,10 +8,10 @@ from tickover.api.errors import Fault, Reason, reject
 from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import ClockName, Labels, OpeningBalances, doc, faults_of_each
 from tickover.api.timestamps import Instant
-from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import range_faults
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
-from tickover.server.schedule.clocks import Clock, encode_labels
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams
+from tickover.server.schedule.clock import Clock, encode_labels
 from tickover.server.schedule.schedule import fork_schedule, update_schedule
 
 

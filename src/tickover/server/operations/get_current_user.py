@@ -1,8 +1,8 @@
 from typing import Literal
 
 from tickover.api import ids
+from tickover.api.access_tokens import CurrentUser, TokenInfo
 from tickover.api.errors import unauthenticated
-from tickover.api.tokens import CurrentUser, TokenInfo
 from tickover.server.operations.operation import Caller, NoParams, Operation, Permission, Services
 
 

@@ -6,9 +6,9 @@ from tickover.api.clocks import Balances
 from tickover.api.errors import reject
 from tickover.api.fields import OpeningBalances, doc
 from tickover.api.timestamps import Instant
-from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import opening_faults, range_faults
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.schedule.ledger import balances
 
 

@@ -12,9 +12,9 @@ from tickover.api.errors import Fault, Reason, Rejection
 from tickover.api.fields import Params
 from tickover.api.limits import MAX_IDEMPOTENCY_KEY
 from tickover.server.operations.access import Caller
-from tickover.server.operations.clocks import KeyReused
 from tickover.server.operations.operation import Operation
 from tickover.server.operations.services import Services
+from tickover.server.operations.stored_clocks import KeyReused
 from tickover.server.storage.store import IdempotencyRecord
 
 Decode = Callable[[Sequence[Fault]], Params]

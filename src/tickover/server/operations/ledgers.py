@@ -14,9 +14,9 @@ from tickover.api.timestamps import Instant
 from tickover.server import gate
 from tickover.server.lru_cache import LruCache
 from tickover.server.schedule.bank_view import BankView
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.check_expectations import Check, time_faults
+from tickover.server.schedule.clock import Clock
 from tickover.server.schedule.events import Events
-from tickover.server.schedule.expectations import Check, time_faults
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.schedule import Expectation, Schedule
 from tickover.server.schedule.totals import Totals

@@ -1,5 +1,5 @@
 from tickover.api import ids
-from tickover.api.tokens import AccessToken, AccessTokens
+from tickover.api.access_tokens import AccessToken, AccessTokens
 from tickover.server.operations.operation import Caller, NoParams, Operation, Permission, Services
 
 

@@ -1,7 +1,7 @@
 from tickover.api.connections import Connections
-from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
 from tickover.server.operations.connect_test_clock import to_result
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
 
 
 @Operation(

@@ -9,11 +9,11 @@ from tickover.api.fields import OpeningBalances, Text, doc
 from tickover.api.limits import DEFAULT_EVENTS, MAX_EVENTS
 from tickover.api.timestamps import Instant
 from tickover.server import gate
-from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import opening_faults, range_faults
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams
+from tickover.server.schedule.check_expectations import time_faults
 from tickover.server.schedule.events import EventQuery, read_cursor
-from tickover.server.schedule.expectations import time_faults
 
 
 class EventsEntry(ClockParams, frozen=True):

@@ -11,7 +11,7 @@ from tickover.api.fields import Labels, Params, Text, doc
 from tickover.api.limits import DEFAULT_PAGE, MAX_PAGE, MAX_PAGE_NAMES, MAX_SCANNED_CLOCKS
 from tickover.api.timestamps import Instant
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
-from tickover.server.schedule.clocks import Clock, encode_label, encode_names
+from tickover.server.schedule.clock import Clock, encode_label, encode_names
 from tickover.server.storage.store import LabelSearch
 
 

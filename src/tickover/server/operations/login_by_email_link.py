@@ -2,9 +2,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from tickover.api.access_tokens import SignedIn
 from tickover.api.errors import Reason
 from tickover.api.fields import Params, Text, doc
-from tickover.api.tokens import SignedIn
 from tickover.server.operations.login_by_email_verification import new_session, signed_in
 from tickover.server.operations.operation import Caller, Operation, Services
 from tickover.server.sign_in import tokens

@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from tickover.api import ids
+from tickover.api.access_tokens import SignedIn
 from tickover.api.errors import Reason, Rejection
 from tickover.api.fields import Params, doc, expected
 from tickover.api.limits import CODE_DIGITS, TOKEN_LIFETIME
 from tickover.api.timestamps import Instant
-from tickover.api.tokens import SignedIn
 from tickover.server.operations.operation import Caller, Operation, Services
 from tickover.server.operations.send_login_code_email import Address
 from tickover.server.sign_in import tokens

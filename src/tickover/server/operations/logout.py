@@ -1,5 +1,5 @@
+from tickover.api.access_tokens import Done
 from tickover.api.errors import unauthenticated
-from tickover.api.tokens import Done
 from tickover.server.operations.operation import Caller, NoParams, Operation, Permission, Services
 
 

@@ -11,8 +11,8 @@ from tickover.api import limits
 from tickover.api.errors import Reason
 from tickover.api.fields import Params
 from tickover.server.operations.access import Caller
-from tickover.server.operations.clocks import CLOCK_REASONS, ClockParams
 from tickover.server.operations.services import Services
+from tickover.server.operations.stored_clocks import CLOCK_REASONS, ClockParams
 from tickover.server.sign_in.tokens import Permission
 
 __all__ = ["OPERATIONS", "Caller", "NoParams", "Operation", "Permission", "Services"]

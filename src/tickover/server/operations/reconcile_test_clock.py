@@ -12,11 +12,11 @@ from tickover.api.reconciliation import BooksEntry, ComparedBalance, Divergence,
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
 from tickover.server import gate
-from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import range_faults
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.schedule.ledger import Ledger, fraction_to_number
-from tickover.server.schedule.reconciliation import Comparison, ShownItems, shown_items
+from tickover.server.schedule.reconcile import Comparison, ShownItems, shown_items
 
 
 class ReconcileEntry(ClockParams, frozen=True):

@@ -1,9 +1,9 @@
 from typing import Annotated
 
 from tickover.api import ids
+from tickover.api.access_tokens import Done
 from tickover.api.errors import Fault, invalid_params
 from tickover.api.fields import Params, Text, doc
-from tickover.api.tokens import Done
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 
 

@@ -2,10 +2,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Annotated, Final, Literal
 
+from tickover.api.access_tokens import Sent
 from tickover.api.errors import Fault, Reason, Rejection
 from tickover.api.fields import Params, doc
 from tickover.api.timestamps import Instant
-from tickover.api.tokens import Sent
 from tickover.server.operations.operation import Caller, Operation, Services
 from tickover.server.sign_in import tokens
 from tickover.server.sign_in.email_addresses import EmailAddress

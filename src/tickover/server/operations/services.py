@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from tickover.api.limits import FIXED_CODE_FAILURE_LIFETIME
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.operations.access import Access
-from tickover.server.operations.clocks import Clocks
 from tickover.server.operations.ledgers import Ledgers
+from tickover.server.operations.stored_clocks import Clocks
 from tickover.server.settings import Settings
 from tickover.server.sign_in.logins import SendLimits
 from tickover.server.sign_in.mail.mailer import Mailer

@@ -8,9 +8,9 @@ from tickover.api.clocks import NewClock, OneClock
 from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import MAX_BATCH, MAX_BATCH_BYTES
 from tickover.server.operations.access import Caller
-from tickover.server.operations.clocks import ClockParams, clock_result
 from tickover.server.operations.operation import Operation
 from tickover.server.operations.services import Services
+from tickover.server.operations.stored_clocks import ClockParams, clock_result
 
 _MAX_ERROR: Final = 1024
 """Bytes of a response without its result and its ID, such as any error response except INVALID_PARAMS."""

@@ -6,8 +6,8 @@ from typing import Final
 from msgspec import DecodeError, Raw, Struct, ValidationError, json
 
 from tickover.api.errors import Reason, Rejection
+from tickover.api.json_depth import is_nested_too_deeply
 from tickover.api.limits import MAX_NESTING
-from tickover.api.nesting import is_nested_too_deeply
 from tickover.server.rpc.reasons import REASONS
 
 NULL: Final = b"null"

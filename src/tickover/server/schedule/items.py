@@ -9,8 +9,8 @@ from typing import Final, Generic, TypeVar
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from tickover.api.arguments import int_if_whole
 from tickover.api.clocks import AccountEntry, ContributionEntry, GoalEntry, TransactionEntry, TransferEntry
+from tickover.api.command_arguments import int_if_whole
 from tickover.api.fields import AccountType, TransactionType
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.money import Amount, Savings, compute_savings

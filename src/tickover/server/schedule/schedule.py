@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple
 from msgspec import UNSET, Struct, UnsetType, msgpack
 from msgspec.structs import replace
 
-from tickover.api.arguments import int_if_whole
 from tickover.api.clocks import AddEntry, ContributionEntry, NewClock
+from tickover.api.command_arguments import int_if_whole
 from tickover.api.expectations import ExpectationEntry
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock
 from tickover.server.schedule.items import (
     NO_TRANSACTIONS,
     NO_TRANSFERS,

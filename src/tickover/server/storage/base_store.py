@@ -10,11 +10,14 @@ from tickover.api.connections import BankProtocol
 from tickover.api.errors import unauthenticated
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, to_micros
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock
 from tickover.server.sign_in.logins import HOUR, Claimed, CountedAttempt, LoginEmail, SendLimits, TooSoon
 from tickover.server.storage import rows, statements
 from tickover.server.storage.rows import MAX_KEY, owner_values
-from tickover.server.storage.rules import clocks, connections, logins, tokens
+from tickover.server.storage.rules import clock_rules as clocks
+from tickover.server.storage.rules import connection_rules as connections
+from tickover.server.storage.rules import login_rules as logins
+from tickover.server.storage.rules import token_rules as tokens
 from tickover.server.storage.rules.steps import Rule
 from tickover.server.storage.statements import Statement
 from tickover.server.storage.store import (

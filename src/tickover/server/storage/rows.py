@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tickover.api.connections import BankProtocol
 from tickover.api.timestamps import Instant, from_micros
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock
 from tickover.server.sign_in.tokens import Permission
 from tickover.server.storage.store import (
     ClockScan,

@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 from tickover.api.connections import BankProtocol
 from tickover.api.errors import Reason, Rejection, truncate
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, LoginEmail, SendLimits, TooSoon
 from tickover.server.sign_in.tokens import Permission
 

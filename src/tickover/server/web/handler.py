@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.api.limits import MAX_BODY
 from tickover.api.timestamps import Instant
-from tickover.server.bank.bank import BankRequest
+from tickover.server.bank.bank_service import BankRequest
 from tickover.server.bank.routes import BankRoutes
 from tickover.server.gate import Gate
-from tickover.server.http1.messages import SAFE_HEADERS, Header, Request, RequestError, Response, text_response
+from tickover.server.http1.http_messages import SAFE_HEADERS, Header, Request, RequestError, Response, text_response
 from tickover.server.logs import Log
 from tickover.server.networks import ClientNetworks, host_name, is_address, is_loopback
 from tickover.server.rpc.dispatch import CallResponse, Context, Dispatcher, error_response

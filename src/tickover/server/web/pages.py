@@ -14,7 +14,7 @@ from msgspec import Raw, Struct, json
 import tickover
 from tickover.api import plans
 from tickover.api.timestamps import Instant, first_of_month
-from tickover.server.http1.messages import Header, Response, text_response
+from tickover.server.http1.http_messages import Header, Response, text_response
 from tickover.server.sign_in.email_addresses import EmailAddress
 from tickover.server.sign_in.mail.outbox import ID, Mailbox
 

@@ -15,8 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from tickover.api.access_tokens import EmailSummary, StoredEmail
 from tickover.api.terminal import escape
-from tickover.api.tokens import EmailSummary, StoredEmail
 from tickover.server.settings import SettingError
 from tickover.server.sign_in.mail.composer import Composer
 from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailRejected

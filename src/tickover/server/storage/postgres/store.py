@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tickover.api.errors import unauthenticated
 from tickover.api.timestamps import Instant, to_micros
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock
 from tickover.server.sign_in.logins import HOUR
 from tickover.server.storage import statements
 from tickover.server.storage.base_store import BaseStore, sweeps
@@ -18,8 +18,9 @@ from tickover.server.storage.postgres.database import Database
 from tickover.server.storage.postgres.rules import RuleRunner
 from tickover.server.storage.postgres.statements import ADVANCE_CLOCKS, ADVANCE_CLOCKS_WITH_SCHEDULES
 from tickover.server.storage.rows import owner_values, stored_clock, token_of
-from tickover.server.storage.rules import clocks, server_keys
-from tickover.server.storage.rules.clocks import NewClock
+from tickover.server.storage.rules import clock_rules as clocks
+from tickover.server.storage.rules import server_key_rules as server_keys
+from tickover.server.storage.rules.clock_rules import NewClock
 from tickover.server.storage.rules.steps import Rule, owner_lock
 from tickover.server.storage.statements import Statement
 from tickover.server.storage.store import (

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from tickover.api.errors import unauthenticated
 from tickover.api.timestamps import Instant, to_micros
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock
 from tickover.server.settings import SettingError
 from tickover.server.storage import statements
 from tickover.server.storage.base_store import BaseStore, sweeps
 from tickover.server.storage.rows import owner_values, stored_clock, token_of
-from tickover.server.storage.rules import clocks
-from tickover.server.storage.rules.clocks import NewClock
+from tickover.server.storage.rules import clock_rules as clocks
+from tickover.server.storage.rules.clock_rules import NewClock
 from tickover.server.storage.rules.steps import Rule
 from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, Reader, connect, migrate
 from tickover.server.storage.sqlite.rules import run_rule, sql_of

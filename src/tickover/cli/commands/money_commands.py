@@ -10,7 +10,8 @@ import click
 
 from tickover.api.fields import ExportFormat
 from tickover.cli import formatting
-from tickover.cli.errors import CliError, Exit
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
 from tickover.cli.options import (
     ClientCommand,
     F,
@@ -21,7 +22,6 @@ from tickover.cli.options import (
     time_option,
 )
 from tickover.cli.select_clock import remember_clock, selected_clock
-from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.client import Event, Expectation, Tickover
@@ -33,16 +33,16 @@ _FOLLOW_SECONDS: Final = 1.0
 @clock_argument
 @time_option("--at", help="Time of the balance. [default: the clock's time]")
 @opening_option
-def balance(session: Session, id: str | None, at: datetime | None, opening_balances: dict[str, Decimal] | None) -> None:
+def balance(run: CliRun, id: str | None, at: datetime | None, opening_balances: dict[str, Decimal] | None) -> None:
     """Show the balance of each currency, and its lowest point up to that time."""
-    with selected_clock(session, id) as (client, clock_id):
+    with selected_clock(run, id) as (client, clock_id):
         balances = client.get_balances(clock_id, at, opening_balances=opening_balances)
-    if session.output.wants_json:
-        session.output.write_json(balances)
+    if run.output.wants_json:
+        run.output.write_json(balances)
     else:
-        from tickover.cli.render.money import render_balances
+        from tickover.cli.render.amounts import render_balances
 
-        session.output.draw(render_balances(clock_id, balances, session.output.width))
+        run.output.draw(render_balances(clock_id, balances, run.output.width))
 
 
 @click.command(cls=ClientCommand)
@@ -55,7 +55,7 @@ def balance(session: Session, id: str | None, at: datetime | None, opening_balan
 @opening_option
 @click.option("--follow", is_flag=True, help="Wait for more events until Ctrl-C.")
 def events(
-    session: Session,
+    run: CliRun,
     id: str | None,
     *,
     after: datetime | None,
@@ -79,35 +79,33 @@ def events(
     if follow and until:
         raise click.UsageError("Use either --follow or --until.")
     if not (follow or until):
-        session.inputs = {"after": "--after without --until TIME"}
-    with selected_clock(session, id) as (client, clock_id):
+        run.inputs = {"after": "--after without --until TIME"}
+    with selected_clock(run, id) as (client, clock_id):
         queue = EventQueue(after)
         while True:
             found = client.list_events(clock_id, after=queue.after, until=until, opening_balances=opening_balances)
-            _write_events(session, client, clock_id, queue.find_new(list(found)), follow=follow)
+            _write_events(run, client, clock_id, queue.find_new(list(found)), follow=follow)
             if not follow:
                 break
             # Ctrl-C ends the block.
-            remember_clock(session, clock_id)
+            remember_clock(run, clock_id)
             time.sleep(_FOLLOW_SECONDS)
 
 
-def _write_events(
-    session: Session, client: "Tickover", clock_id: str, events: "Sequence[Event]", *, follow: bool
-) -> None:
-    if session.output.wants_json and follow:
+def _write_events(run: CliRun, client: "Tickover", clock_id: str, events: "Sequence[Event]", *, follow: bool) -> None:
+    if run.output.wants_json and follow:
         for event in events:
-            session.output.write_json_line(event)
-    elif session.output.wants_json:
-        session.output.write_json({"events": events})
+            run.output.write_json_line(event)
+    elif run.output.wants_json:
+        run.output.write_json({"events": events})
     elif events:
-        from tickover.cli.render.money import render_events
+        from tickover.cli.render.amounts import render_events
 
         # Read now, because an amendment may have added items.
         snapshot = client.get_clock(clock_id).snapshot
-        session.output.draw(render_events(snapshot, events, session.output.width))
+        run.output.draw(render_events(snapshot, events, run.output.width))
     elif not follow:
-        session.output.write({}, "No events in this period.")
+        run.output.write({}, "No events in this period.")
 
 
 def _expectation_option(name: str, parse: Callable[[str], Any], metavar: str, help: str) -> Callable[[F], F]:
@@ -123,7 +121,7 @@ def _expectation_option(name: str, parse: Callable[[str], Any], metavar: str, he
 @time_option("--until", help="End of the check. [default: the clock's maximum time]")
 @opening_option
 def check(  # noqa: PLR0913 - one parameter for each option
-    session: Session,
+    run: CliRun,
     id: str | None,
     *,
     never_below: Sequence[tuple[str, Decimal]],
@@ -155,21 +153,21 @@ def check(  # noqa: PLR0913 - one parameter for each option
         *((f"--goal-reached {name}", expect.goal_reached(name, by)) for name, by in goal_reached),
         *((f"--posted {name}", expect.posted(name, by)) for name, by in posted),
     ]
-    session.inputs = {f"expectations[{index}]": name for index, (name, _) in enumerate(checks)}
+    run.inputs = {f"expectations[{index}]": name for index, (name, _) in enumerate(checks)}
     given = [expectation for _, expectation in checks]
-    with selected_clock(session, id) as (client, clock_id):
+    with selected_clock(run, id) as (client, clock_id):
         clock = client.get_clock(clock_id)
         expectations = given or clock.expectations
         if not expectations:
             message = "This clock has no expectations of its own."
             raise CliError(Exit.WRONG_COMMAND, message, "Pass at least one, for example --never-below EUR=0.")
         result = client.check_clock(clock_id, given or None, until=until, opening_balances=opening_balances)
-    if session.output.wants_json:
-        session.output.write_json(result)
+    if run.output.wants_json:
+        run.output.write_json(result)
     else:
-        from tickover.cli.render.money import render_check
+        from tickover.cli.render.amounts import render_check
 
-        session.output.draw(render_check(clock.snapshot, expectations, result, session.output.width))
+        run.output.draw(render_check(clock.snapshot, expectations, result, run.output.width))
     if not result.ok:
         number = formatting.count(sum(not one.ok for one in result.results), "expectation")
         raise CliError(Exit.VIOLATED, f"{number} violated.")
@@ -191,7 +189,7 @@ def _book(name: str) -> dict[str, str]:
 @click.option("--account", metavar="KEY", help="Only the statement of this account.")
 @opening_option
 def export(
-    session: Session,
+    run: CliRun,
     id: str | None,
     *,
     format: ExportFormat | None,
@@ -210,10 +208,10 @@ def export(
     tickover clock export --format ofx --pending > clock.ofx
     tickover clock export --format hledger | hledger -f - balance
     """
-    if session.output.wants_json and format not in (None, "json"):
+    if run.output.wants_json and format not in (None, "json"):
         raise click.UsageError("Use either --json or --format.")
-    chosen: ExportFormat = "json" if session.output.wants_json else format or "csv"
-    with selected_clock(session, id) as (client, clock_id):
+    chosen: ExportFormat = "json" if run.output.wants_json else format or "csv"
+    with selected_clock(run, id) as (client, clock_id):
         text = client.export_clock(
             clock_id, chosen, pending=pending, opening_balances=opening_balances, account=account
         )

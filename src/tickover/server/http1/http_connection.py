@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import Final, cast
 
-from tickover.server.http1.messages import (
+from tickover.server.http1.http_messages import (
     CONTINUE,
     OVERLOADED,
     REQUEST_TIMEOUT,
@@ -17,8 +17,8 @@ from tickover.server.http1.messages import (
     Response,
     encode,
 )
-from tickover.server.http1.parser import RejectedError, RequestParser
-from tickover.server.http1.pool import HttpLimits, HttpPool
+from tickover.server.http1.http_parser import RejectedError, RequestParser
+from tickover.server.http1.open_connections import HttpLimits, OpenConnections
 
 LINGER_SECONDS: Final = 1.0
 """Delay between an error and the close. A client that is still sending would otherwise lose the error."""
@@ -26,13 +26,13 @@ _QUEUED_BYTES: Final = 1024
 """Memory of a queued request besides its body."""
 
 
-class Connection(asyncio.Protocol):
+class HttpConnection(asyncio.Protocol):
     """Handles one request at a time.
 
     Pipelined requests are queued. While requests are queued or a response is unread, nothing more is read.
     """
 
-    def __init__(self, handle: Handle, reject: Reject, limits: HttpLimits, pool: HttpPool) -> None:
+    def __init__(self, handle: Handle, reject: Reject, limits: HttpLimits, pool: OpenConnections) -> None:
         self._respond = handle
         self._respond_to_error = reject
         self._limits = limits

@@ -10,7 +10,7 @@ from tickover.api.clocks import Balance, Balances, Event, Snapshot
 from tickover.api.expectations import CheckResult, Violation
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
-from tickover.cli.render.clock import item_list, item_rows, summarize_check
+from tickover.cli.render.clock_text import item_list, item_rows, summarize_check
 from tickover.cli.render.layout import BAD, FAINT, GOOD, HAPPENED, Column, table, wrap
 from tickover.client import Expectation
 from tickover.client.timeline import Item, clock_items

@@ -13,7 +13,8 @@ from msgspec import structs, to_builtins
 from tickover.api.durations import Duration
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
-from tickover.cli.errors import CliError, Exit
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
 from tickover.cli.options import (
     ClientCommand,
     F,
@@ -27,7 +28,6 @@ from tickover.cli.options import (
     time_option,
 )
 from tickover.cli.select_clock import remember_clock, resolve_clock_id, selected_clock
-from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.api.plans import PlannedItem
@@ -45,7 +45,7 @@ _Money = tuple[str, Decimal, str]
 @click.option("--name", metavar="NAME", help="Name of the clock, shown in lists.")
 @label_option("Label of the clock. Repeatable.")
 def create(
-    session: Session,
+    run: CliRun,
     scenario: str | None,
     *,
     start: datetime | None,
@@ -69,23 +69,23 @@ def create(
     if scenario and params:
         raise click.UsageError("Use either SCENARIO or --params.")
     names: dict[str, Any] = {"name": name, "labels": dict(labels) or None}
-    with session.signed_in_client() as client:
+    with run.signed_in_client() as client:
         if scenario:
-            session.inputs = {"text": scenario, **({} if start else {"start": f"the start of {scenario}"})}
+            run.inputs = {"text": scenario, **({} if start else {"start": f"the start of {scenario}"})}
             clock = client.create_clock_from_scenario(start=start, **scenario_source(scenario), **names)
         else:
             given = read_params(params) if params else {}
             clock = client.create_clock({**given, **({"frozenTime": start} if start else {})}, **names)
-        remember_clock(session, clock.id)
+        remember_clock(run, clock.id)
         source = f" from {scenario}" if scenario else ""
-        show_clock(session, client, clock, f"✓ Created {clock.id}{source}")
+        show_clock(run, client, clock, f"✓ Created {clock.id}{source}")
 
 
 @click.command(cls=ClientCommand)
 @clock_argument
 @time_option("--at", help="Preview the clock at this time without moving it.")
 @click.option("--all", "show_all", is_flag=True, help="List every item on the clock.")
-def show(session: Session, id: str | None, at: datetime | None, show_all: bool) -> None:
+def show(run: CliRun, id: str | None, at: datetime | None, show_all: bool) -> None:
     """Show a clock as it is now, or preview it at a later time.
 
     Examples:
@@ -95,10 +95,10 @@ def show(session: Session, id: str | None, at: datetime | None, show_all: bool) 
     tickover clock show --at 2027-06-01
     tickover clock show 5597fdf1 --json
     """
-    with selected_clock(session, id) as (client, clock_id):
+    with selected_clock(run, id) as (client, clock_id):
         clock = client.get_clock(clock_id, at)
         title = f"Preview at {formatting.timestamp(at)}. The clock hasn't moved." if at else ""
-        show_clock(session, client, clock, title, is_preview=at is not None, show_all=show_all)
+        show_clock(run, client, clock, title, is_preview=at is not None, show_all=show_all)
 
 
 @click.command(cls=ClientCommand)
@@ -108,7 +108,7 @@ def show(session: Session, id: str | None, at: datetime | None, show_all: bool) 
     "--by", type=parse_duration, metavar="DURATION", help="Advance by a duration such as 1mo, 2w, 10d or '1y 6mo'."
 )
 @click.option("--next", "to_next", is_flag=True, help="Advance to the next transaction or contribution.")
-def advance(session: Session, id: str | None, to: datetime | None, by: Duration | None, to_next: bool) -> None:
+def advance(run: CliRun, id: str | None, to: datetime | None, by: Duration | None, to_next: bool) -> None:
     """Move a clock forward and show what happened.
 
     Time only moves forward. To go back, copy the clock as it was at an earlier time with `tickover clock fork`.
@@ -125,16 +125,16 @@ def advance(session: Session, id: str | None, to: datetime | None, by: Duration 
         raise click.UsageError(
             f"Use {option} {shlex.quote(str(id))}." if option else "Use exactly one of --to, --by and --next."
         )
-    with selected_clock(session, id) as (client, clock_id):
+    with selected_clock(run, id) as (client, clock_id):
         clock = client.get_clock(clock_id)
         duration = structs.asdict(by) if by else {}
         result = clock.advance_to_next() if to_next else clock.advance(to, **duration)
-    if session.output.wants_json:
-        session.output.write_json(_advance_document(clock.snapshot, result))
+    if run.output.wants_json:
+        run.output.write_json(_advance_document(clock.snapshot, result))
     else:
-        from tickover.cli.render.clock import render_clock
+        from tickover.cli.render.clock_text import render_clock
 
-        session.output.draw(render_clock(clock.snapshot, session.output.width, session.now(), result=result))
+        run.output.draw(render_clock(clock.snapshot, run.output.width, run.now(), result=result))
 
 
 def _option_for(argument: str) -> str:
@@ -152,7 +152,7 @@ def _option_for(argument: str) -> str:
 @click.option("--name", metavar="NAME", help="Name of the copy. [default: the clock's name]")
 @label_option("Label of the copy. Repeatable. [default: the clock's labels]")
 def fork(
-    session: Session, id: str | None, *, at: datetime | None, name: str | None, labels: Sequence[tuple[str, str]]
+    run: CliRun, id: str | None, *, at: datetime | None, name: str | None, labels: Sequence[tuple[str, str]]
 ) -> None:
     """Copy a clock with its schedule. The copy is at the clock's start time, or at another time.
 
@@ -164,21 +164,21 @@ def fork(
     tickover clock fork
     tickover clock fork --at 2027-01-15 --name "Second try"
     """
-    with session.signed_in_client() as client:
-        clock = client.fork_clock(resolve_clock_id(session, client, id), at, name=name, labels=dict(labels) or None)
-        remember_clock(session, clock.id)
-        show_clock(session, client, clock, f"✓ Created {clock.id}, a copy")
+    with run.signed_in_client() as client:
+        clock = client.fork_clock(resolve_clock_id(run, client, id), at, name=name, labels=dict(labels) or None)
+        remember_clock(run, clock.id)
+        show_clock(run, client, clock, f"✓ Created {clock.id}, a copy")
 
 
 @click.command(cls=ClientCommand)
 @click.argument("name")
 @clock_argument
-def rename(session: Session, name: str, id: str | None) -> None:
+def rename(run: CliRun, name: str, id: str | None) -> None:
     """Set the name of a clock. An empty NAME removes it."""
-    with selected_clock(session, id) as (client, clock_id):
+    with selected_clock(run, id) as (client, clock_id):
         clock = client.update_clock(clock_id, name=name or None)
     text = f"✓ Renamed {clock.id} to {name}" if name else f"✓ Removed the name of {clock.id}"
-    session.output.write(clock.snapshot, text)
+    run.output.write(clock.snapshot, text)
 
 
 def _item_option(name: str, parameter: str, metavar: str, help: str) -> Callable[[F], F]:
@@ -196,7 +196,7 @@ def _item_option(name: str, parameter: str, metavar: str, help: str) -> Callable
 @time_option("--at", help="Time of the items that options add. [default: the clock's time]")
 @clock_option
 def add(  # noqa: PLR0913 - one parameter for each option
-    session: Session,
+    run: CliRun,
     file: str | None,
     *,
     expenses: Sequence[_Money],
@@ -225,7 +225,7 @@ def add(  # noqa: PLR0913 - one parameter for each option
 
     if not (file or expenses or incomes or transfers or contributions):
         raise click.UsageError("Use FILE, --expense, --income, --transfer or --contribution.")
-    with selected_clock(session, id) as (client, clock_id):
+    with selected_clock(run, id) as (client, clock_id):
         clock = client.get_clock(clock_id)
         time = at or clock.frozen_time
         added: dict[str, list[tuple[str, PlannedItem]]] = {
@@ -238,9 +238,9 @@ def add(  # noqa: PLR0913 - one parameter for each option
                 (f"--contribution {goal}", plans.contribution(amount, time, goal)) for goal, amount in contributions
             ],
         }
-        session.inputs = {"add": file or ""}
+        run.inputs = {"add": file or ""}
         for field, named in added.items():
-            session.inputs |= {f"add.{field}[{index}]": name for index, (name, _) in enumerate(named)}
+            run.inputs |= {f"add.{field}[{index}]": name for index, (name, _) in enumerate(named)}
         items = [item for named in added.values() for _, item in named]
         if file:
             # Accounts and balances of a scenario are for new clocks only.
@@ -249,7 +249,7 @@ def add(  # noqa: PLR0913 - one parameter for each option
         if not items:
             raise CliError(Exit.WRONG_COMMAND, f"{file} has no items from {clock.frozen_time:%Y-%m-%d} on.")
         clock.add(*items)
-        show_clock(session, client, clock, f"✓ Added {formatting.count(len(items), 'item')} to {clock.id}")
+        show_clock(run, client, clock, f"✓ Added {formatting.count(len(items), 'item')} to {clock.id}")
 
 
 @click.command(cls=ClientCommand)
@@ -257,7 +257,7 @@ def add(  # noqa: PLR0913 - one parameter for each option
 @click.option("--next", "only_next", is_flag=True, help="If several items match, cancel the next one.")
 @click.option("--all", "every", is_flag=True, help="If several items match, cancel all of them.")
 @clock_option
-def cancel(session: Session, item: str, *, only_next: bool, every: bool, id: str | None) -> None:
+def cancel(run: CliRun, item: str, *, only_next: bool, every: bool, id: str | None) -> None:
     """Cancel items that haven't happened yet.
 
     Pass the ID of an item, or the name of a transaction or transfer. To cancel contributions, pass the name of their
@@ -271,7 +271,7 @@ def cancel(session: Session, item: str, *, only_next: bool, every: bool, id: str
     """
     if only_next and every:
         raise click.UsageError("Use either --next or --all.")
-    with selected_clock(session, id) as (client, clock_id):
+    with selected_clock(run, id) as (client, clock_id):
         clock = client.get_clock(clock_id)
         ids = _pending_ids(clock, item)
         if len(ids) > 1 and not every and not only_next:
@@ -279,7 +279,7 @@ def cancel(session: Session, item: str, *, only_next: bool, every: bool, id: str
             raise CliError(Exit.WRONG_COMMAND, message, "Use --next for the next one, or --all.")
         cancelled = ids[:1] if only_next else ids
         clock.cancel(*cancelled)
-        show_clock(session, client, clock, f"✓ Cancelled {formatting.count(len(cancelled), 'item')} of {clock.id}")
+        show_clock(run, client, clock, f"✓ Cancelled {formatting.count(len(cancelled), 'item')} of {clock.id}")
 
 
 def _pending_ids(clock: "Clock", item: str) -> list[str]:
@@ -297,7 +297,7 @@ def _pending_ids(clock: "Clock", item: str) -> list[str]:
 
 
 def show_clock(
-    session: Session,
+    run: CliRun,
     client: "Tickover",
     clock: "Clock",
     title: str,
@@ -306,17 +306,17 @@ def show_clock(
     show_all: bool = False,
 ) -> None:
     """Write the clock as JSON, or draw it below the title. The text says whether its expectations hold."""
-    if session.output.wants_json:
-        session.output.write_json(clock.snapshot)
+    if run.output.wants_json:
+        run.output.write_json(clock.snapshot)
         return
     from rich.text import Text
 
-    from tickover.cli.render.clock import render_clock
+    from tickover.cli.render.clock_text import render_clock
 
     check = client.check_clock(clock.id) if clock.expectations else None
-    width, now = session.output.width, session.now()
+    width, now = run.output.width, run.now()
     lines = render_clock(clock.snapshot, width, now, is_preview=is_preview, show_all=show_all, check=check)
-    session.output.draw([Text(f"  {title}"), *lines] if title else lines)
+    run.output.draw([Text(f"  {title}"), *lines] if title else lines)
 
 
 def _advance_document(snapshot: "Snapshot", result: "AdvanceResult") -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.settings import SettingError
 from tickover.server.storage import translate_errors
-from tickover.server.storage.admin.connection import AdminConnection, Row, open_admin_connection
+from tickover.server.storage.admin.admin_connection import AdminConnection, Row, open_admin_connection
 from tickover.server.storage.postgres.rules import FORCE_LOCK
 from tickover.server.storage.rows import MAX_KEY
 from tickover.server.storage.rules.steps import address_lock, owner_lock

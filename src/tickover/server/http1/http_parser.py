@@ -12,7 +12,7 @@ from httptools import (
     parse_url,
 )
 
-from tickover.server.http1.messages import (
+from tickover.server.http1.http_messages import (
     BAD_REQUEST,
     HEAD_TOO_LARGE,
     UNSUPPORTED_CODING,
@@ -21,7 +21,7 @@ from tickover.server.http1.messages import (
     RequestError,
     merge,
 )
-from tickover.server.http1.pool import HttpLimits
+from tickover.server.http1.open_connections import HttpLimits
 
 _MAX_HEADERS: Final = 256
 """Many small headers need much more memory than their bytes."""

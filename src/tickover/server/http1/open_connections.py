@@ -40,7 +40,7 @@ class PooledConnection(Protocol):
     def stop(self) -> None: ...
 
 
-class HttpPool:
+class OpenConnections:
     """The connections of one process, and what they hold: sockets, requests in memory, unread responses and calls.
 
     Each dictionary is ordered by insertion, oldest first.

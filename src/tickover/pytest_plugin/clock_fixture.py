@@ -8,7 +8,7 @@ from typing import Any, Final, Unpack
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from tickover.api.arguments import Amount, InstantLike
+from tickover.api.command_arguments import Amount, InstantLike
 from tickover.api.plans import PlanParts
 from tickover.client import Clock, Delivery, Expectation, Plan, Reason, Rejection, Tickover
 from tickover.client.calls import FaultLike, ProtocolLike

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
+from tickover.api.access_tokens import CreatedAccessToken
 from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_TOKEN_NAME
-from tickover.api.tokens import CreatedAccessToken
-from tickover.cli.errors import CliError, Exit
-from tickover.cli.session import Session
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
 from tickover.server.settings import SETTINGS, SettingError, Settings, has_password, read_settings
 
 database_url_option = click.option(
@@ -38,22 +38,22 @@ def translate_errors() -> Iterator[None]:
         ) from None
 
 
-def read_server_settings(session: Session, flags: Mapping[str, Any]) -> Settings:
+def read_server_settings(run: CliRun, flags: Mapping[str, Any]) -> Settings:
     """Return the server's settings from flags and the environment. Warn of passwords in flags."""
     given = {name: value for name, value in flags.items() if value is not None}
     for setting in SETTINGS:
         if setting.may_hold_a_secret and setting.name in given:
             flag = f"--{setting.name.replace('_', '-')}"
             advice = f"Set {setting.variable} or {setting.file_variable} instead."
-            warn_of_passwords(session, {flag: given[setting.name]}, advice)
+            warn_of_passwords(run, {flag: given[setting.name]}, advice)
     return read_settings(os.environ, given)
 
 
-def warn_of_passwords(session: Session, arguments: Mapping[str, str], advice: str) -> None:
+def warn_of_passwords(run: CliRun, arguments: Mapping[str, str], advice: str) -> None:
     """Warn of passwords in these arguments of the command."""
     for name, url in arguments.items():
         if has_password(url):
-            session.output.note(f"Warning: other users of this machine can read the password in {name}. {advice}")
+            run.output.note(f"Warning: other users of this machine can read the password in {name}. {advice}")
 
 
 def is_missing_file(url: str) -> bool:

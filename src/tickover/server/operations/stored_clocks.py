@@ -16,8 +16,8 @@ from tickover.api.timestamps import Instant
 from tickover.server import gate
 from tickover.server.lru_cache import LruCache
 from tickover.server.operations.access import Caller
-from tickover.server.schedule.amendments import NextSchedule
-from tickover.server.schedule.clocks import Clock, encode_names, encode_start
+from tickover.server.schedule.amend_schedule import NextSchedule
+from tickover.server.schedule.clock import Clock, encode_names, encode_start
 from tickover.server.schedule.schedule import Schedule, decode_stored, encode_stored
 from tickover.server.schedule.view import view
 from tickover.server.storage.store import (

@@ -12,8 +12,8 @@ from pydantic_core import ErrorDetails
 
 from tickover import __version__
 from tickover.api.suggestions import suggest
-from tickover.cli.mcp.tools import Tools, argument_error
-from tickover.cli.session import Session
+from tickover.cli.cli_run import CliRun
+from tickover.cli.mcp.mcp_tools import Tools, argument_error
 from tickover.scenarios import load, names
 from tickover.scenarios.toml_files import included_text
 
@@ -52,11 +52,11 @@ def _describe(error: ErrorDetails) -> tuple[str, str]:
     return path.removeprefix("."), message
 
 
-def build_server(session: Session) -> MCPServer:
+def build_server(run: CliRun) -> MCPServer:
     server: MCPServer = _Server(
         "tickover", version=__version__, instructions=_GUIDE.read_text("utf-8"), log_level="WARNING"
     )
-    tools = Tools(session)
+    tools = Tools(run)
     for tool, title, annotations in (
         (tools.list_scenarios, "List scenarios", _READS),
         (tools.create_clock, "Create a clock", _CREATES),

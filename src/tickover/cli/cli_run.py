@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from tickover.cli.errors import CliError, Exit
+from tickover.cli.cli_errors import CliError, Exit
 from tickover.cli.output import Output
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DEFAULT_URL: Final = "http://127.0.0.1:8000"
 
 
-class Session:
+class CliRun:
     """One run of the program. It imports slow modules on first use, so that help is fast."""
 
     def __init__(self) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tickover.cli.cli_run import DEFAULT_URL, CliRun
 from tickover.cli.credentials import Credentials, config_folder
-from tickover.cli.session import DEFAULT_URL, Session
 
 LAST = "https://last.example.test"
 OTHER = "https://other.example.test"
@@ -37,13 +37,13 @@ def test_a_token_is_sent_only_to_its_server(
 ) -> None:
     for name, value in variables.items():
         environment.setenv(name, value)
-    session = Session()
-    session.url_option = option
-    with session.client(session.token) as client:
-        assert (session.url, client.url, client.token) == (url, url, token)
+    run = CliRun()
+    run.url_option = option
+    with run.client(run.token) as client:
+        assert (run.url, client.url, client.token) == (url, url, token)
 
 
 def test_login_ignores_the_last_server(environment: pytest.MonkeyPatch) -> None:
-    assert Session().login_url == DEFAULT_URL
+    assert CliRun().login_url == DEFAULT_URL
     environment.setenv("TICKOVER_URL", f"{OTHER}/")
-    assert Session().login_url == OTHER
+    assert CliRun().login_url == OTHER

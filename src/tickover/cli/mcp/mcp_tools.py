@@ -9,12 +9,13 @@ from mcp.server.mcpserver.exceptions import ToolError
 from msgspec import json, structs
 from pydantic import Field
 
-from tickover.api.arguments import to_instant
+from tickover.api.command_arguments import to_instant
 from tickover.api.connections import BankProtocol
 from tickover.api.durations import parse as parse_duration
 from tickover.cli.call_errors import translate_errors
-from tickover.cli.errors import CliError, Exit
-from tickover.cli.mcp.inputs import (
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
+from tickover.cli.mcp.mcp_inputs import (
     Accounts,
     AddedContributions,
     BankFaults,
@@ -30,7 +31,6 @@ from tickover.cli.mcp.inputs import (
     Transfers,
 )
 from tickover.cli.output import to_json
-from tickover.cli.session import Session
 from tickover.client import Event, Reason, Snapshot, Tickover
 from tickover.scenarios import load, names
 
@@ -49,8 +49,8 @@ _HINTS: Final = {
 class Tools:
     """Each public method is a tool. Its docstring and annotations describe it to the model."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, run: CliRun) -> None:
+        self._session = run
 
     def list_scenarios(self) -> Json:
         """List the ready-made schedules that create_clock accepts: salaries, rent and goals."""
@@ -237,10 +237,10 @@ class Tools:
     @contextmanager
     def _client(self) -> Iterator[Tickover]:
         """Open a signed-in client. Errors reach the model with their reason, paths and hint, and without the token."""
-        session = self._session
+        run = self._session
         try:
-            # The session reads the token for each call, so that a sign-in or a new token counts at once.
-            with translate_errors(session), session.signed_in_client() as client:
+            # The run of the command reads the token for each call, so that a sign-in or a new token counts at once.
+            with translate_errors(run), run.signed_in_client() as client:
                 yield client
         except CliError as error:
             errors = [
@@ -248,16 +248,16 @@ class Tools:
                 {**each, "path": each["path"].removeprefix("add.")}
                 for each in error.document["error"].get("errors", ())
             ]
-            raise _tool_error(error.reason, error.message, _sign_in_hint(error, session), errors) from None
+            raise _tool_error(error.reason, error.message, _sign_in_hint(error, run), errors) from None
         except ValueError as error:
             raise _tool_error("INVALID_ARGUMENT", f"{error}.") from None
 
 
-def _sign_in_hint(error: CliError, session: Session) -> str:
+def _sign_in_hint(error: CliError, run: CliRun) -> str:
     """Return the error's hint. The user's terminal may not have the TICKOVER_URL of this program."""
-    if error.exit != Exit.NOT_SIGNED_IN or session.environment_token:
+    if error.exit != Exit.NOT_SIGNED_IN or run.environment_token:
         return error.hint
-    return f"Ask the user to run: tickover login EMAIL --url {session.url}"
+    return f"Ask the user to run: tickover login EMAIL --url {run.url}"
 
 
 def argument_error(tool: str, known: Iterable[str], errors: Iterable[tuple[str, str]]) -> ToolError:

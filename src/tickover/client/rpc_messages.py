@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 from msgspec import UNSET, Raw, Struct, UnsetType, convert, json
 
 from tickover.api.errors import Fault, Reason, Rejection
-from tickover.client.errors import InvalidResponse
+from tickover.client.client_errors import InvalidResponse
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from tickover.api.expectations import CheckResult
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.render.layout import BAD, FAINT, GOOD, HAPPENED, NOW, SCHEDULED, Column, table, truncate, wrap
-from tickover.cli.render.timeline import timeline
+from tickover.cli.render.timeline_text import timeline
 from tickover.client import AdvanceResult
 from tickover.client.timeline import Item, clock_items, opening_books
 

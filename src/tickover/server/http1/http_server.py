@@ -8,9 +8,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from tickover.server.http1.connection import Connection
-from tickover.server.http1.messages import Handle, Reject
-from tickover.server.http1.pool import RESERVED_CONNECTIONS, HttpLimits, HttpPool
+from tickover.server.http1.http_connection import HttpConnection
+from tickover.server.http1.http_messages import Handle, Reject
+from tickover.server.http1.open_connections import RESERVED_CONNECTIONS, HttpLimits, OpenConnections
 
 _BACKLOG: Final = 2048
 _MAX_ACCEPTS: Final = 100
@@ -34,14 +34,14 @@ def raise_file_limit(connections: int) -> int:
     return connections if soft == resource.RLIM_INFINITY else max(1, min(connections, soft - other_files))
 
 
-class Server:
+class HttpServer:
     """Serves requests over HTTP."""
 
     def __init__(self, listener: socket.socket, handle: Handle, reject: Reject, limits: HttpLimits) -> None:
         """`listener` is a bound socket."""
         self._listener = listener
-        self._pool = HttpPool(limits)
-        self._connect = partial(Connection, handle, reject, limits, self._pool)
+        self._pool = OpenConnections(limits)
+        self._connect = partial(HttpConnection, handle, reject, limits, self._pool)
         self._accepting: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import UNSET, UnsetType, json
 
 from tickover.api import timestamps
-from tickover.api.arguments import int_if_whole
+from tickover.api.command_arguments import int_if_whole
 from tickover.api.errors import Fault, truncate
 from tickover.api.expectations import (
     BalanceExpectationEntry,

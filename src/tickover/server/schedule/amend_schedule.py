@@ -21,7 +21,7 @@ from tickover.api.limits import (
     MAX_GOAL_CONTRIBUTIONS,
 )
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock
 from tickover.server.schedule.items import Item, StoredTransaction
 from tickover.server.schedule.schedule import Schedule, WithdrawnPayment, add_items, cancel_items
 

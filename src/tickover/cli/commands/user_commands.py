@@ -11,44 +11,49 @@ from msgspec import to_builtins
 
 from tickover.api import ids
 from tickover.cli import formatting
-from tickover.cli.database import check_database_exists, database_url_option, read_server_settings, translate_errors
-from tickover.cli.errors import CliError, Exit
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
 from tickover.cli.options import LocalCommand
-from tickover.cli.session import Session
+from tickover.cli.server_database import (
+    check_database_exists,
+    database_url_option,
+    read_server_settings,
+    translate_errors,
+)
 
 if TYPE_CHECKING:
-    from tickover.server.storage.admin.users import User, Users
+    from tickover.server.storage.admin.admin_users import User, Users
 
 _PAGE_SIZE = 1000
 
 
 @click.command("list", cls=LocalCommand)
 @database_url_option
-def list_(session: Session, database_url: str | None) -> None:
+def list_(run: CliRun, database_url: str | None) -> None:
     """List users, newest first. With --json, print one document per line."""
     last: User | None = None
-    with _open_users(session, database_url) as (users, runner):
+    with _open_users(run, database_url) as (users, runner):
         while page := runner.run(users.page(last, _PAGE_SIZE)):
             for user in page:
-                if session.output.wants_json:
-                    session.output.write_json_line(_document(user))
+                if run.output.wants_json:
+                    run.output.write_json_line(_document(user))
                 else:
-                    session.output.write(None, f"  {_id(user)}  {formatting.date(user.created_at)}  {user.email}")
+                    run.output.write(None, f"  {_id(user)}  {formatting.date(user.created_at)}  {user.email}")
             last = page[-1]
     if last is None:
-        session.output.note("There are no users.")
+        run.output.note("There are no users.")
 
 
 @click.command(cls=LocalCommand)
 @click.argument("user", metavar="EMAIL|ID")
 @database_url_option
-def show(session: Session, user: str, database_url: str | None) -> None:
+def show(run: CliRun, user: str, database_url: str | None) -> None:
     """Show what a user has: clocks, sessions and access tokens."""
-    with _open_users(session, database_url) as (users, runner):
+    with _open_users(run, database_url) as (users, runner):
         found = runner.run(_find(users, user))
-        details = runner.run(users.describe(found, session.now()))
+        details = runner.run(users.describe(found, run.now()))
     megabytes = f"{details.bytes / 1e6:,.1f} MB".replace(",", " ")
-    session.output.write(
+    run.output.write(
         _document(found) | to_builtins(details),
         f"{found.email}  {_id(found)}",
         f"  Created        {formatting.date_and_minute(found.created_at)} UTC",
@@ -62,23 +67,23 @@ def show(session: Session, user: str, database_url: str | None) -> None:
 @click.argument("user", metavar="EMAIL|ID")
 @click.option("--access-tokens", is_flag=True, help="Also revoke the user's access tokens.")
 @database_url_option
-def revoke_sessions(session: Session, user: str, access_tokens: bool, database_url: str | None) -> None:
+def revoke_sessions(run: CliRun, user: str, access_tokens: bool, database_url: str | None) -> None:
     """Sign a user out everywhere. The user can sign in again.
 
     Access tokens of programs stay valid, unless you pass --access-tokens.
     """
-    with _open_users(session, database_url) as (users, runner):
+    with _open_users(run, database_url) as (users, runner):
         found = runner.run(_find(users, user))
         revoked = runner.run(users.revoke_sessions(found, and_access_tokens=access_tokens))
     text = f"Revoked {formatting.count(revoked, 'token')} of {found.email}."
-    session.output.write({"id": _id(found), "revoked": revoked}, text)
+    run.output.write({"id": _id(found), "revoked": revoked}, text)
 
 
 @click.command(cls=LocalCommand)
 @click.argument("user", metavar="EMAIL|ID")
 @click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 @database_url_option
-def delete(session: Session, user: str, yes: bool, database_url: str | None) -> None:
+def delete(run: CliRun, user: str, yes: bool, database_url: str | None) -> None:
     """Permanently delete a user and all of the user's data.
 
     This deletes the tokens and emails, and then the clocks and idempotency records. At a terminal, it asks for
@@ -86,26 +91,26 @@ def delete(session: Session, user: str, yes: bool, database_url: str | None) -> 
     """
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("Pass --yes to delete without a confirmation.")
-    with _open_users(session, database_url) as (users, runner):
+    with _open_users(run, database_url) as (users, runner):
         found = runner.run(_find(users, user))
         if not yes:
-            clocks = formatting.count(runner.run(users.describe(found, session.now())).clocks, "clock")
+            clocks = formatting.count(runner.run(users.describe(found, run.now())).clocks, "clock")
             click.confirm(f"Delete {found.email} and {clocks} permanently?", abort=True, err=True)
         deleted = runner.run(users.delete(found))
     if deleted is None:
         raise _not_found(user)
     clocks, tokens = formatting.count(deleted.clocks, "clock"), formatting.count(deleted.tokens, "token")
     text = f"✓ Deleted {found.email} with {clocks}, {tokens} and {formatting.count(deleted.emails, 'email')}."
-    session.output.write({"deleted": _id(found), **to_builtins(deleted)}, text)
+    run.output.write({"deleted": _id(found), **to_builtins(deleted)}, text)
 
 
 @contextmanager
-def _open_users(session: Session, database_url: str | None) -> Iterator[tuple["Users", Runner]]:
+def _open_users(run: CliRun, database_url: str | None) -> Iterator[tuple["Users", Runner]]:
     """Open the database in the server's settings. Yield its users, and what runs their methods."""
     with translate_errors():
-        url = read_server_settings(session, {"database_url": database_url}).database_url
+        url = read_server_settings(run, {"database_url": database_url}).database_url
         check_database_exists(url)
-        from tickover.server.storage.admin.users import open_users
+        from tickover.server.storage.admin.admin_users import open_users
 
         with Runner() as runner:
             opened = AsyncExitStack()

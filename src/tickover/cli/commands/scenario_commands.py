@@ -4,21 +4,21 @@ from datetime import datetime
 
 import click
 
+from tickover.cli.cli_run import CliRun
 from tickover.cli.options import LocalCommand, complete_scenario, time_option
-from tickover.cli.session import Session
 
 
-def list_scenarios(session: Session) -> None:
+def list_scenarios(run: CliRun) -> None:
     from tickover.scenarios import load, names
 
     shipped = {name: load(name) for name in names()}
-    if session.output.wants_json:
+    if run.output.wants_json:
         listed = [{"name": name, "title": one.title, "about": one.about} for name, one in shipped.items()]
-        session.output.write_json({"scenarios": listed})
+        run.output.write_json({"scenarios": listed})
     else:
-        from tickover.cli.render.scenarios import render_scenarios
+        from tickover.cli.render.scenario_text import render_scenarios
 
-        session.output.draw(render_scenarios(shipped, session.output.width))
+        run.output.draw(render_scenarios(shipped, run.output.width))
 
 
 @click.command(cls=LocalCommand)
@@ -29,7 +29,7 @@ def list_scenarios(session: Session) -> None:
     help="Start for --dates and --json. [default: the scenario's start, or the first of this month]",
 )
 @click.option("--dates", is_flag=True, help="List the transactions and transfers with their dates instead of the file.")
-def show(session: Session, name: str, start: datetime | None, dates: bool) -> None:
+def show(run: CliRun, name: str, start: datetime | None, dates: bool) -> None:
     """Print a scenario's file, or its transactions and transfers.
 
     With --dates, list them with their dates. "due" shows the original date of a payment that was moved.
@@ -44,11 +44,11 @@ def show(session: Session, name: str, start: datetime | None, dates: bool) -> No
     """
     from tickover.cli.scenario_files import plan_scenario
 
-    scenario, plan = plan_scenario(name, start, session.now())
-    if dates and not session.output.wants_json:
-        from tickover.cli.render.scenarios import render_occurrences
+    scenario, plan = plan_scenario(name, start, run.now())
+    if dates and not run.output.wants_json:
+        from tickover.cli.render.scenario_text import render_occurrences
 
         occurrences = scenario.occurrences(plan.frozen_time or None)
-        session.output.draw(render_occurrences(occurrences, session.output.width))
+        run.output.draw(render_occurrences(occurrences, run.output.width))
     else:
-        session.output.write(plan, *scenario.text.expandtabs(4).splitlines())
+        run.output.write(plan, *scenario.text.expandtabs(4).splitlines())

@@ -12,7 +12,7 @@ import pytest
 from tickover.client import AsyncTickover, ClientError, Email, Reason, Rejection, SignedIn, Tickover
 from tickover.client.base_client import DEFAULT_TIMEOUT
 from tickover.client.http_pool import HttpPool
-from tickover.client.messages import Deadline, Request
+from tickover.client.rpc_messages import Deadline, Request
 from tickover.client.sync_client import run
 from tickover.client.timeline import format_clock
 

@@ -8,10 +8,10 @@ import click
 from tickover.api.connections import BankFaultKind
 from tickover.api.limits import MAX_TOLERANCE_DAYS
 from tickover.cli import formatting
-from tickover.cli.errors import CliError, Exit
+from tickover.cli.cli_errors import CliError, Exit
+from tickover.cli.cli_run import CliRun
 from tickover.cli.options import ClientCommand, clock_argument, clock_option, parse_amount, parse_time, time_option
 from tickover.cli.select_clock import selected_clock
-from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.api.connections import BankProtocol
@@ -52,7 +52,7 @@ def _parse_fault(text: str) -> dict[str, Any]:
     help=f"Let the bank fail, by default from the clock's time on: {', '.join(_KINDS)}. Repeatable.",
 )
 def connect(
-    session: Session,
+    run: CliRun,
     id: str | None,
     *,
     plaid: bool,
@@ -74,35 +74,35 @@ def connect(
     if plaid == simplefin:
         raise click.UsageError("Use either --plaid or --simplefin.")
     protocol: BankProtocol = "PLAID" if plaid else "SIMPLEFIN"
-    with selected_clock(session, id) as (client, clock_id):
+    with selected_clock(run, id) as (client, clock_id):
         now = client.get_clock(clock_id).frozen_time if faults else None
         connected = client.connect_clock(
             clock_id, protocol, institution=institution, faults=[{"from": now, **fault} for fault in faults]
         )
         url = client.url
-    session.output.write(connected, connected.public_token or connected.setup_token or "")
-    session.output.note(_USES[protocol].format(url=url, simplefin_url=connected.simplefin_url))
+    run.output.write(connected, connected.public_token or connected.setup_token or "")
+    run.output.note(_USES[protocol].format(url=url, simplefin_url=connected.simplefin_url))
 
 
 @click.command(cls=ClientCommand)
 @clock_argument
-def connections(session: Session, id: str | None) -> None:
+def connections(run: CliRun, id: str | None) -> None:
     """List the apps that read a clock as if it were a bank, oldest first, without their secrets."""
-    with selected_clock(session, id) as (client, clock_id):
+    with selected_clock(run, id) as (client, clock_id):
         found = client.list_connections(clock_id)
     lines = [f"  {one.id}  {one.protocol}  {one.institution}  created {one.created_at:%Y-%m-%d}" for one in found]
-    session.output.write({"connections": found}, *(lines or ["The clock has no connections."]))
+    run.output.write({"connections": found}, *(lines or ["The clock has no connections."]))
 
 
 @click.command(cls=ClientCommand)
 @click.argument("connection")
 @clock_option
-def disconnect(session: Session, connection: str, id: str | None) -> None:
+def disconnect(run: CliRun, connection: str, id: str | None) -> None:
     """End a connection. The app can't read the clock any more."""
-    session.inputs = {"connectionId": "CONNECTION"}
-    with selected_clock(session, id) as (client, clock_id):
+    run.inputs = {"connectionId": "CONNECTION"}
+    with selected_clock(run, id) as (client, clock_id):
         client.disconnect_clock(clock_id, connection)
-    session.output.write({"disconnected": connection}, f"Disconnected {connection}.")
+    run.output.write({"disconnected": connection}, f"Disconnected {connection}.")
 
 
 @click.command(cls=ClientCommand)
@@ -119,7 +119,7 @@ def disconnect(session: Session, connection: str, id: str | None) -> None:
     metavar="N",
     help="How many days a row without a known ID may be early or late.",
 )
-def reconcile(session: Session, /, file: TextIO, id: str | None, **options: Any) -> None:
+def reconcile(run: CliRun, /, file: TextIO, id: str | None, **options: Any) -> None:
     """Compare the transactions that an app recorded with those of a clock.
 
     FILE is CSV with the columns at or date, amount, and optionally name and id. Others are ignored. An amount is
@@ -139,14 +139,14 @@ def reconcile(session: Session, /, file: TextIO, id: str | None, **options: Any)
         rows = read_books(file, lambda message: click.echo(f"{message[0].upper()}{message[1:]}.", err=True))
     except ValueError as error:
         raise CliError(Exit.WRONG_COMMAND, f"{file.name}: {formatting.sentence(error)}") from None
-    session.inputs = _INPUTS | {f"observed.transactions[{index}]": f"row {index + 1}" for index in range(len(rows))}
-    with selected_clock(session, id) as (client, clock_id):
+    run.inputs = _INPUTS | {f"observed.transactions[{index}]": f"row {index + 1}" for index in range(len(rows))}
+    with selected_clock(run, id) as (client, clock_id):
         clock = client.get_clock(clock_id)
         try:
             result = clock.reconcile(rows, **options)
             lines = [f"The books are complete. {formatting.count(len(rows), 'row')} compared."]
         except BooksDiffer as differ:
             result, lines = differ.result, str(differ).splitlines()
-    session.output.write(result, *lines)
+    run.output.write(result, *lines)
     if not result.ok:
         raise CliError(Exit.VIOLATED, "The books differ from those of the bank.")

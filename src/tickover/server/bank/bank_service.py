@@ -11,13 +11,13 @@ from tickover.api.connections import BankFault, BankProtocol
 from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import Instant
 from tickover.server import gate
-from tickover.server.http1.messages import Request
+from tickover.server.http1.http_messages import Request
 from tickover.server.lru_cache import LruCache
 from tickover.server.operations.access import Caller
 from tickover.server.operations.connect_test_clock import decode_faults
 from tickover.server.operations.services import Services
 from tickover.server.schedule.bank_view import BankView, Row
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock
 from tickover.server.sign_in import tokens
 from tickover.server.storage.store import ConnectedClock, StoredConnection
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tickover.api.timestamps import from_micros, to_micros
-from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.clock import Clock
 from tickover.server.storage import statements
 from tickover.server.storage.rows import (
     AMENDMENT_BYTES,
@@ -58,7 +58,7 @@ class Usage(Struct, frozen=True):
 def create_clocks(
     owner: Owner, new_clocks: Sequence[NewClock], quota: Quota, record: IdempotencyRecord | None = None
 ) -> Rule[list[Created | ExistingClock | QuotaExceeded] | None]:
-    """Create the clocks in order, as far as they fit into the quota. Return None if the owner's token was revoked.
+    """Create the clocks in order, as they fit into the quota. Return None if the owner's token was revoked.
 
     With a record, there is only one clock.
     """
