@@ -246,6 +246,21 @@ async def test_line_is_left_by_calls_that_fail_or_are_cancelled() -> None:
     assert calls.gate.in_flight == 0
 
 
+async def test_line_is_left_by_calls_whose_user_becomes_known_in_it() -> None:
+    calls = Calls()
+
+    async def work(name: str) -> None:
+        await gates.become_heavy()
+        gates.identify(b"user")
+        calls.events.append(name)
+
+    for name in ("first", "second"):
+        calls.start("network", name, work)
+        await settle()
+    assert calls.events == ["first", "second"]
+    await calls.finish()
+
+
 async def test_cpu_time_of_another_process_is_charged() -> None:
     calls = Calls()
 

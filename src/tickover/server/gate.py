@@ -78,7 +78,7 @@ class Call:
     """A call in progress. `name` is never text of the client."""
 
     __slots__ = (
-        *("account", "has_left", "is_running", "line", "name", "request_id"),
+        *("account", "has_left", "heavy", "is_running", "name", "request_id"),
         *("user", "waits_for", "writes"),
     )
 
@@ -94,8 +94,8 @@ class Call:
         self.account = _NOBODY
         self.waits_for: asyncio.Future[None] | None = None
         self.is_running = False
-        self.line: Line | None = None
-        """The line of heavy calls, if this is one."""
+        self.heavy: _Account | None = None
+        """Who has its place in the line of heavy calls, if this is one. The user can become known later."""
 
 
 class Line:
@@ -107,7 +107,8 @@ class Line:
         self._running: Counter[_Account] = Counter()
         self._waiting: dict[asyncio.Future[None], _Account] = {}
 
-    async def enter(self, call: Call) -> None:
+    async def enter(self, call: Call) -> _Account:
+        """Wait for the call's turn. Return the account that has to leave."""
         account = call.account
         if not self._has_room(account):
             turn = asyncio.get_running_loop().create_future()
@@ -120,6 +121,7 @@ class Line:
                 raise
         else:
             self._running[account] += 1
+        return account
 
     def leave(self, account: _Account) -> None:
         self._running[account] -= 1
@@ -178,11 +180,11 @@ class Gate:
         """Wait until a batch can hold a large response. It has entered with none of its calls."""
         call = Call("batch", user)
         call.account = self._account(user)
-        await self._large_batches.enter(call)
+        account = await self._large_batches.enter(call)
         try:
             yield
         finally:
-            self._large_batches.leave(call.account)
+            self._large_batches.leave(account)
 
     def stop(self, seconds: float) -> None:
         """Reject calls that start more than `seconds` from now with UNAVAILABLE, also those of a running batch."""
@@ -277,8 +279,8 @@ class Gate:
 
     def _leave(self, call: Call) -> None:
         account = call.account
-        if call.line is not None:
-            call.line.leave(account)
+        if call.heavy is not None:
+            self.heavy.leave(call.heavy)
         if call.is_running:
             account.running -= 1
         del account.calls[call]
@@ -488,9 +490,8 @@ async def become_heavy() -> None:
     """Wait until the current call can work on something large, and let no other heavy call of its user run."""
     if (current := _running[0].current) is not None:
         gate, call = current
-        if call.line is None:
-            await gate.heavy.enter(call)
-            call.line = gate.heavy
+        if call.heavy is None:
+            call.heavy = await gate.heavy.enter(call)
 
 
 @asynccontextmanager
@@ -500,11 +501,11 @@ async def turn_in(line: Line) -> AsyncIterator[None]:
         yield
         return
     _, call = current
-    await line.enter(call)
+    account = await line.enter(call)
     try:
         yield
     finally:
-        line.leave(call.account)
+        line.leave(account)
 
 
 def charge(seconds: float) -> None:
