@@ -26,7 +26,6 @@ Object.assign(globalThis, {
   document: { baseURI: "http://127.0.0.1:8000/", getElementById: (id) => (id === "main" ? main : node()) },
 });
 const { createClock, sameParams } = await import("./create-clock.js");
-const { loadClock } = await import("./clock-calls.js");
 const { call, callHistory } = await import("../lib/rpc.js");
 const { endSession, startSession } = await import("../lib/session.js");
 
@@ -142,24 +141,6 @@ test("the history keeps the latest 30 calls, without quiet ones", async () => {
     numbers,
     Array.from({ length: 30 }, (_, index) => 30 - index),
   );
-});
-
-test("what an earlier release stored in the browser moves to the clock", async () => {
-  const checks = { opening: { EUR: 3 }, expectations: [{ balance: { currency: "EUR", atLeast: 0 } }] };
-  localStorage.setItem("tickover-checks", JSON.stringify({ clock_1: checks, clock_2: checks }));
-  const loaded = loadClock("clock_1");
-  for (const method of ["getTestClock", "updateTestClock", "getTestClock"]) {
-    assert.equal(requests.at(-1).method, method);
-    requests.at(-1).answer(CREATED);
-    await settle();
-  }
-  assert.equal((await loaded).id, "clock_1");
-  assert.deepEqual(requests[1].params, {
-    id: "clock_1",
-    openingBalances: { EUR: 3 },
-    expectations: checks.expectations,
-  });
-  assert.deepEqual(Object.keys(JSON.parse(localStorage.getItem("tickover-checks"))), ["clock_2"]);
 });
 
 test("parameters mean the same if only the form of their times differs", () => {

@@ -1,6 +1,6 @@
 // The session of the signed-in user, which all tabs of the browser share.
 
-import { CHECKS_KEY, readStored, removeStored, SESSION_KEY, writeStored } from "./storage.js";
+import { readStored, removeStored, SESSION_KEY, writeStored } from "./storage.js";
 
 const changes = new EventTarget();
 const emit = (name, detail) => changes.dispatchEvent(new CustomEvent(name, { detail }));
@@ -19,7 +19,6 @@ export function captureSession() {
 let knownToken = currentSession()?.token;
 
 export function startSession(session) {
-  removeStored(CHECKS_KEY);
   if (!writeStored(SESSION_KEY, session)) unstoredSession = session;
   knownToken = session.token;
   emit("change", "");
@@ -27,7 +26,7 @@ export function startSession(session) {
 
 /** Remove everything of the user from this browser and report why. The token stays valid; `signOut` revokes it. */
 export function endSession(message = "") {
-  for (const key of [SESSION_KEY, CHECKS_KEY]) removeStored(key);
+  removeStored(SESSION_KEY);
   unstoredSession = knownToken = null;
   emit("end");
   emit("change", message);

@@ -3,7 +3,6 @@
 // A proxy can serve the console below a path, and all sites of a host share its storage. The keys include the path.
 const BASE_PATH = new URL(".", document.baseURI).pathname.slice(0, -1);
 export const SESSION_KEY = `tickover${BASE_PATH}`;
-export const CHECKS_KEY = `tickover-checks${BASE_PATH}`;
 export const INSPECTOR_KEY = `tickover-inspector${BASE_PATH}`;
 export const SCENARIOS_KEY = `tickover-scenarios${BASE_PATH}`;
 
