@@ -1,12 +1,7 @@
 // The panel of expectations: what must hold, and whether it does.
 
 import { showErrors } from "../clock/create-clock.js";
-import {
-  describeExpectation,
-  describeViolation,
-  expectationState,
-  progressText,
-} from "../clock/expectations.js";
+import { describeExpectation, describeViolation, expectationState, progressText } from "../clock/expectations.js";
 import { EXPECTATIONS_HINT, expectationForm, removeButton } from "../forms/expectation-form.js";
 import { card, disclosure } from "../lib/card.js";
 import { h, render } from "../lib/dom.js";

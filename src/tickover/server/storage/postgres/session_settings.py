@@ -14,7 +14,7 @@ SETTINGS: Final = {
     "statement_timeout": "4s",
     "lock_timeout": "2s",
     "idle_in_transaction_session_timeout": "10s",
-    # Every statement of a function must see all earlier commits, whatever the database's default is.
+    # A statement that waited for another one must see what that one committed, whatever the database's default is.
     "default_transaction_isolation": "read committed",
     # Every statement looks up rows by key. Without these settings, a plan made for empty tables would scan them later.
     "plan_cache_mode": "force_generic_plan",
