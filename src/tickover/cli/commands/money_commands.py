@@ -134,7 +134,7 @@ def check(  # noqa: PLR0913 - one parameter for each option
     """Check expectations about the whole schedule of a clock, without moving it.
 
     Without options, check the clock's own expectations, for example those of its scenario. Each expectation is an
-    option, and you can repeat it. If an expectation doesn't hold, the command shows when and which items violate it,
+    option, and you can repeat it. If an expectation doesn't hold, the command shows when, and which item caused it,
     and exits with 9.
 
     Examples:
