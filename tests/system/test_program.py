@@ -91,4 +91,4 @@ def _assert_stopped(program: Program) -> None:
     assert program.output.endswith("Tickover has stopped.\n")
     assert "Traceback" not in program.output
     beside = {path.name for path in program.data.glob("tickover.db*")}
-    assert beside == {"tickover.db"}, "the write-ahead log is still there"
+    assert beside == {"tickover.db", "tickover.db.lock"}, "the write-ahead log is still there"

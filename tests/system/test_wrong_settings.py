@@ -100,3 +100,19 @@ async def test_unusable_data_folder_is_one_error(tmp_path: Path) -> None:
     assert database.pragma("user_version") == 9999
     assert database.execute("select count(*) from sqlite_schema").fetchall() == [(0,)]
     database.close()
+
+
+async def test_second_server_on_a_sqlite_file_is_one_error(tmp_path: Path) -> None:
+    """Commands of operators may use the file meanwhile. The lock ends with the server."""
+    settings = read_settings({"TICKOVER_PORT": "0", "TICKOVER_DATA_DIR": str(tmp_path / "data")}, {})
+    first = await TickoverServer.open(settings, LogCapture().log)
+    expected = (
+        f"Another server uses the database {tmp_path}/data/tickover.db. Stop it, or set another TICKOVER_DATA_DIR or "
+        "TICKOVER_DATABASE_URL."
+    )
+    assert await _error(tmp_path) == expected
+    create_token = ("token", "create", "ana@example.test", "--name", "CI")
+    assert run_tickover(tmp_path, *create_token, TICKOVER_DATA_DIR=str(tmp_path / "data")).returncode == 0
+    await first.close()
+    again = await TickoverServer.open(settings, LogCapture().log)
+    await again.close()

@@ -197,7 +197,7 @@ class TickoverServer:
 async def open_database(settings: Settings, log: Log) -> tuple[Store, Mint]:
     """Open the database and load the secret key. Raise SettingError if one is unusable, or if they don't match."""
     async with AsyncExitStack() as undo:
-        store = await open_store(settings.database_url, settings.database_connections)
+        store = await open_store(settings.database_url, settings.database_connections, for_server=True)
         undo.push_async_callback(store.close)
         mint = Mint(load_secret_key(settings, log))
         if not await store.share_key(mint.key_fingerprint(), wall_clock()):

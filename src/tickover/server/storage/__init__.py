@@ -12,14 +12,17 @@ from tickover.server.storage.store import Store
 from tickover.server.storage.urls import describe_error, is_postgres, redact_url, sqlite_path
 
 
-async def open_store(url: str, max_connections: int = 10) -> Store:
-    """Open the database, and bring its schema up to date. SQLite ignores `max_connections`."""
+async def open_store(url: str, max_connections: int = 10, *, for_server: bool = False) -> Store:
+    """Open the database, and bring its schema up to date. SQLite ignores `max_connections`.
+
+    With `for_server`, no other server can open a SQLite file. PostgreSQL serves many.
+    """
     if is_postgres(url):
         from tickover.server.storage.postgres.store import PostgresStore
 
         with translate_errors(url):
             return await PostgresStore.open(url, max_connections)
-    return await SqliteStore.open(sqlite_path(url))
+    return await SqliteStore.open(sqlite_path(url), for_server=for_server)
 
 
 @contextmanager

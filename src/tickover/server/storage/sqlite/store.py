@@ -6,7 +6,7 @@ A read looks up a few rows by key, mostly in cached pages. To pass it to another
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import apsw
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from tickover.server.storage.rules.clock_rules import NewClock
 from tickover.server.storage.rules.steps import Rule
 from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, Reader, connect, migrate
 from tickover.server.storage.sqlite.rules import run_rule, sql_of
+from tickover.server.storage.sqlite.server_lock import lock_for_server
 from tickover.server.storage.sqlite.usage import UsageCache
 from tickover.server.storage.sqlite.writer import Writer, to_rejection
 from tickover.server.storage.statements import Statement
@@ -52,7 +53,8 @@ _MAX_INLINE_SCHEDULE = 256 * 1024
 class SqliteStore(BaseStore):
     """Implements `storage.store.Store`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, lock: BinaryIO | None = None) -> None:
+        self._lock = lock
         self._writing = connect(path)
         migrate(self._writing)
         self._reading = connect(path)
@@ -65,11 +67,14 @@ class SqliteStore(BaseStore):
         self._usage = UsageCache(self._writing)
 
     @classmethod
-    async def open(cls, path: Path) -> "SqliteStore":
-        """Open or create the file, and bring its schema up to date. Raise SettingError if the file is unusable."""
+    async def open(cls, path: Path, *, for_server: bool = False) -> "SqliteStore":
+        """Open or create the file, and bring its schema up to date. Raise SettingError if the file is unusable.
+
+        With `for_server`, no other server can open it.
+        """
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return cls(path)
+            return cls(path, lock_for_server(path) if for_server else None)
         except (apsw.Error, OSError) as error:
             reason = (isinstance(error, OSError) and error.strerror) or error
             needs_folder = isinstance(error, OSError | apsw.CantOpenError | apsw.ReadOnlyError)
@@ -81,6 +86,8 @@ class SqliteStore(BaseStore):
         await self._probe.close()
         self._reading.close()
         self._writing.close()
+        if self._lock is not None:
+            self._lock.close()
 
     def load(self) -> Load:
         return Load(self._writer.waiting_jobs)
