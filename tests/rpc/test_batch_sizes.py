@@ -1,5 +1,6 @@
 """Size limits of batch responses."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -137,6 +138,15 @@ async def test_notifications_need_no_space(world: World, token: str) -> None:
     assert (await world.post(calls, token)).status == 204
     clock = (await world.result("getTestClock", {"id": id}, token))["clock"]
     assert clock["frozenTime"] == DAYS[-1]
+
+
+async def test_only_a_few_batches_wait_with_large_responses(world: World, token: str) -> None:
+    id = (await world.create(token, **largest()))["id"]
+    batch = [call("getTestClock", {"id": id}), call("createTestClock", {"name": "new"})]
+    found = [outcomes(one) for one in await asyncio.gather(*[world.post(batch, token) for _ in range(12)])]
+    assert {tuple(one) for one in found} == {("ok", "ok"), ("ok", "UNAVAILABLE")}
+    clocks = (await world.result("listTestClocks", {}, token))["clocks"]
+    assert len(clocks) - 1 == found.count(["ok", "ok"]) == 5, "no refused call runs"
 
 
 # Maximum sizes

@@ -37,6 +37,9 @@ _REFUSING_SECONDS: Final = 1.0
 _HEAVY_CALLS: Final = 4
 """Calls on large clocks, and calls that build an index. Each user has one at a time."""
 _LARGE_BATCHES: Final = 8
+_WAITING_LARGE_BATCHES: Final = 16
+"""Batches that hold a large response while they wait."""
+_WAITING_LARGE_BATCHES_OF_USER: Final = 4
 
 User = bytes | str
 """The key of a user, or the network of a caller without a token."""
@@ -123,6 +126,10 @@ class Line:
             self._running[account] += 1
         return account
 
+    def count_waiting(self, account: _Account) -> tuple[int, int]:
+        """Return how many calls wait, and how many of them are of this account."""
+        return len(self._waiting), sum(one is account for one in self._waiting.values())
+
     def leave(self, account: _Account) -> None:
         self._running[account] -= 1
         if not self._running[account]:
@@ -177,9 +184,15 @@ class Gate:
 
     @asynccontextmanager
     async def large_batch(self, user: User) -> AsyncIterator[None]:
-        """Wait until a batch can hold a large response. It has entered with none of its calls."""
+        """Wait until a batch can hold a large response. It has entered with none of its calls.
+
+        Raise UNAVAILABLE if too many wait, because they hold the responses so far.
+        """
         call = Call("batch", user)
         call.account = self._account(user)
+        waiting, own = self._large_batches.count_waiting(call.account)
+        if waiting >= _WAITING_LARGE_BATCHES or own >= _WAITING_LARGE_BATCHES_OF_USER:
+            raise unavailable("Too many batches with large responses are in progress. Try again.")
         account = await self._large_batches.enter(call)
         try:
             yield

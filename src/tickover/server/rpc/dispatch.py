@@ -41,6 +41,8 @@ class Context(Struct, eq=False):
     """Whether the client is gone."""
     is_confirmed: bool = False
     """Whether the token was looked up again because a call was rejected."""
+    refusal: Rejection | None = None
+    """Why the rest of a batch is not run: the server has no room for its response."""
 
 
 class CallResponse(Struct, frozen=True):
@@ -92,7 +94,10 @@ class Dispatcher:
                 await asyncio.sleep(0)
                 if response.is_large and not is_held:
                     is_held = True
-                    await held.enter_async_context(self._gate.large_batch(self._user(context)))
+                    try:
+                        await held.enter_async_context(self._gate.large_batch(self._user(context)))
+                    except Rejection as refusal:
+                        context.refusal = refusal
             return CallResponse(response.join())
 
     async def _run_batch_call(self, encoded: Raw, context: Context, response: BatchResponse) -> CallResponse:
@@ -107,7 +112,13 @@ class Dispatcher:
         operation = OPERATIONS.get(call.operation)
         entered = self._enter(operation.name if operation else "unknown", context)
         entered.writes = operation is not None and operation.writes
-        found = await self._gate.run(entered, partial(self._execute, operation, call, context, batch))
+        found: bytes | Rejection
+        if context.refusal is None:
+            found = await self._gate.run(entered, partial(self._execute, operation, call, context, batch))
+        else:
+            # Without a turn: the batch must not wait with what it holds.
+            found = context.refusal
+            self._gate.observe(entered, context.refusal, 0.0)
         if not call.id:
             return CallResponse(b"")
         return error_response(found, call.id) if isinstance(found, Rejection) else CallResponse(found)
