@@ -153,6 +153,8 @@ class Clocks:
                 raise _quota_exceeded(outcome, self._quota, caller.now)
             case ExistingClock():
                 return self._repeat(outcome, caller)
+        # Most clocks are advanced soon.
+        self._cache(clock, schedule, body)
         return clock_result(clock, schedule)
 
     async def amend(self, id: str, caller: Caller, compute: ComputeNext, names: NameChanges = _NO_NAMES) -> bytes:

@@ -230,12 +230,12 @@ class Pieces:
         prefix, transactions = id_prefix("txn", key), schedule.transactions.all
         self._transactions = _EncodedItems(
             [item.at for item in transactions],
-            [_encode(transaction_json(f"{prefix}{item.number}", item)) for item in transactions],
+            _encode_each([transaction_json(f"{prefix}{item.number}", item) for item in transactions]),
         )
         prefix, transfers = id_prefix("tfr", key), schedule.transfers.all
         self._transfers = _EncodedItems(
             [item.at for item in transfers],
-            [_encode(transfer_json(f"{prefix}{item.number}", item)) for item in transfers],
+            _encode_each([transfer_json(f"{prefix}{item.number}", item) for item in transfers]),
         )
         self._goals = [_encode_goal(schedule, index) for index in range(len(schedule.goals))]
         self._accounts = [
@@ -275,9 +275,14 @@ def _encode_goal(schedule: Schedule, index: int) -> _EncodedGoal:
     goal, prefix = schedule.goals[index], schedule.contribution_prefix(index)
     members = _encode(schedule.goal_id(index)), _encode(goal.name), _encode(goal.target_amount)
     items = goal.contributions.all
-    pieces = [_encode(item) for item in contributions_json(prefix, items)]
+    pieces = _encode_each(contributions_json(prefix, items))
     return _EncodedGoal(
         b'{"id":%b,"name":%b,"targetAmount":%b,"currentAmount":' % members,
         goal.savings,
         _EncodedItems([item.at for item in items], pieces),
     )
+
+
+def _encode_each(items: Sequence[Struct]) -> list[bytes]:
+    """Return each item as JSON, which escapes line breaks."""
+    return ENCODER.encode_lines(items).split(b"\n")[:-1]
