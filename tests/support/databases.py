@@ -26,7 +26,7 @@ _TABLES = """
     select relation.oid::regclass::text from pg_class as relation
     where relation.relkind = 'r' and relation.relnamespace = 'public'::regnamespace"""
 _SHAPE = """
-    select array_agg((oid, relname, relnatts, relispartition) order by oid)::text
+    select array_agg((oid, relname, relnatts) order by oid)::text
     from pg_class where relnamespace = 'public'::regnamespace"""
 
 

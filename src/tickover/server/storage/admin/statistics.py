@@ -14,14 +14,12 @@ from tickover.api.timestamps import Instant
 from tickover.server.storage import translate_errors
 from tickover.server.storage.urls import is_postgres, sqlite_path
 
-# The statistics collector knows new rows at once, and the catalog knows them after a crash. A partition counts for its
-# table: clocks_3 is a part of clocks.
-_POSTGRES_ROWS: Final = r"""
-    select regexp_replace(relname, '_\d+$', ''), sum(greatest(n_live_tup, reltuples::bigint, 0))::bigint
-    from (select relid, n_live_tup from pg_stat_user_tables where schemaname = current_schema()) as counted
-    join pg_class on oid = relid
-    where relname <> 'schema_version'
-    group by 1 order by 1"""
+# The statistics collector knows new rows at once, and the catalog knows them after a crash.
+_POSTGRES_ROWS: Final = """
+    select pg_class.relname, greatest(n_live_tup, reltuples::bigint, 0)
+    from pg_stat_user_tables join pg_class on oid = relid
+    where schemaname = current_schema() and pg_class.relname <> 'schema_version'
+    order by 1"""
 _SQLITE_TABLES: Final = "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by 1"
 _LOCK_WAIT_MILLISECONDS: Final = 1000
 
