@@ -233,7 +233,7 @@ SWEEP_LOCKS: Final = _both("""
     delete from locks
     where used_at <= $1 and name in (select name from locks where used_at <= $1 order by used_at limit $2)""")
 
-# Sweeps. Conditions are repeated, because a row may change while a sweep waits for it.
+# Sweeps. A condition is repeated if a row may change while a sweep waits for it.
 
 SWEEPS_OF_CLOCKS: Final = [
     _both("""

@@ -397,7 +397,7 @@ class Store(Protocol):
         """Return the institution of a connection, or None if there is none or its clock has expired."""
 
     async def sweep(self, now: Instant, limit: int) -> int:
-        """Delete up to `limit` expired rows of each kind, or a whole day of clocks. Return 0 if nothing is left."""
+        """Delete up to `limit` expired rows of each kind. Return their number."""
 
     def load(self) -> Load:
         """Return how busy the store is."""

@@ -1,1 +1,1 @@
-"""What operators do with a whole database: users, copies, statistics and checks. Calls of the API need none of it."""
+"""What operators do with a whole database: users and statistics. Calls of the API need none of it."""
