@@ -7,8 +7,20 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import START, call, contribution, goal, idempotency_header, reason_of, to_timestamp, transaction
+from tests.rpc.builders import (
+    BEN,
+    START,
+    call,
+    contribution,
+    goal,
+    idempotency_header,
+    reason_of,
+    to_timestamp,
+    transaction,
+)
 from tests.support.world import World, run_concurrently
+from tickover.api import ids
+from tickover.server import gate
 from tickover.server.operations import stored_clocks
 from tickover.server.storage.store import Amendment, Owner, Quota, Store
 
@@ -200,6 +212,32 @@ async def test_clock_deleted_during_an_amendment_is_not_found(world: World, toke
     world.services.clocks._store = store
     params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
     assert reason_of(await world.call(AMEND, params, token)) == "CLOCK_NOT_FOUND"
+
+
+async def test_stranger_who_waits_for_own_calls_does_not_block_amendments(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_clocks, "_LARGE", 0)
+    clock = await world.create(token, **SCHEDULE)
+    await world.result("getTestClock", {"id": clock["id"]}, token)
+    stranger = await world.sign_in(BEN)
+    user = ids.read("user", (await world.result("getCurrentUser", {}, stranger))["userId"])
+    assert user
+    params, released = {"id": clock["id"], "add": {"transactions": [transaction()]}}, asyncio.Event()
+
+    async def hold() -> None:
+        await gate.become_heavy()
+        await released.wait()
+
+    holding = asyncio.ensure_future(world.gate.measured(world.gate.run(gate.Call("test", user), hold)))
+    waiting = asyncio.ensure_future(world.call(AMEND, params, stranger))
+    for _ in range(50):
+        await asyncio.sleep(0)
+    monkeypatch.setattr(stored_clocks, "_MAX_WAIT_SECONDS", 0.0)
+    assert "result" in (await world.call(AMEND, params, token)).json
+    released.set()
+    await holding
+    assert reason_of(await waiting) == "CLOCK_NOT_FOUND"
 
 
 async def test_amendment_gives_up_if_others_take_too_long(

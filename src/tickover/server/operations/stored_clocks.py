@@ -164,6 +164,8 @@ class Clocks:
         revision, and a frozen time at which it is valid. Otherwise it is computed again. Amendments of one clock wait
         for each other in a process, so only another process can make this compute one again.
         """
+        # First, because the lock must not wait for other calls of this user, who may not even own the clock.
+        await self._find_cached(live_key(id, caller.now))
         lock = self._locks.setdefault(id, asyncio.Lock())
         try:
             async with asyncio.timeout(_MAX_WAIT_SECONDS):
