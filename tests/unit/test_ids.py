@@ -70,11 +70,6 @@ def test_clock_expires_seven_days_after_its_millisecond(
     assert (key < ids.first_live_key(BORN + age)) is expired
 
 
-@pytest.mark.parametrize(("born", "day"), [(BORN.replace(hour=0), 20_819), (BORN.replace(hour=23, minute=59), 20_819)])
-def test_creation_day_counts_from_1970_in_utc(born: datetime, day: int) -> None:
-    assert ids.creation_day(ids.uuid7(born, ONES)) == day
-
-
 # Cursors
 
 _HEX = "01a2d11f02007129903ac1d45597fdf1"

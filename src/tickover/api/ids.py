@@ -12,7 +12,6 @@ from tickover.api.timestamps import Instant, from_micros, to_micros
 
 _UUID7: Final = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _CURSOR: Final = re.compile(r"cursor_[0-9a-f]{32}")
-_DAY_MS: Final = 24 * 60 * 60 * 1000
 _LIFETIME_MS: Final = CLOCK_LIFETIME // timedelta(milliseconds=1)
 
 
@@ -59,11 +58,6 @@ def first_live_key(now: Instant) -> bytes:
     """Return the smallest key that a live clock can have. All keys of expired clocks are smaller."""
     millis = max(0, to_micros(now) // 1000 - _LIFETIME_MS + 1)
     return millis.to_bytes(6, "big") + bytes(10)
-
-
-def creation_day(key: bytes) -> int:
-    """Return the day on which the clock was created, in days since 1970 in UTC."""
-    return _created_ms(key) // _DAY_MS
 
 
 def _created_ms(key: bytes) -> int:
