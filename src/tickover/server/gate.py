@@ -536,7 +536,8 @@ def identify(user: User) -> None:
     """Count the current call for this user, who is known now."""
     if (current := _running[0].current) is not None:
         gate, call = current
-        gate.move(call, user)
+        if user != call.user:
+            gate.move(call, user)
 
 
 _running: Final = [_Meter()]

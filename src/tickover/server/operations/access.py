@@ -51,20 +51,23 @@ class Access:
         known = None if digest is None else self._known.get(digest)
         return None if known is None else known.user
 
-    async def authenticate(self, digest: bytes | None, caller: Caller) -> Caller:
-        """Return the caller with the token of this digest. Raise UNAUTHENTICATED if it is missing or invalid.
+    def recognize(self, digest: bytes | None, caller: Caller) -> Caller | None:
+        """Return the caller with the token of this digest, or None if it must be looked up.
 
         A token that was found before is not looked up again. It may have been revoked since, so every operation
         passes it to the store, which checks it in the same statement. That saves a round trip to the database. An
         access token is looked up once a day, to record its use.
         """
+        known = None if digest is None else self._known.get(digest)
+        if known is None or known.expires_at <= caller.now or _is_first_use(known, caller.now):
+            return None
+        return _with_token(caller, known)
+
+    async def authenticate(self, digest: bytes | None, caller: Caller) -> Caller:
+        """Return the caller with the token of this digest. Raise UNAUTHENTICATED if it is missing or invalid."""
         if digest is None:
             raise unauthenticated()
-        known = self._known.get(digest)
-        if known is None or known.expires_at <= caller.now or _is_first_use(known, caller.now):
-            known = await self._look_up(digest, caller)
-        gate.identify(known.user)
-        return Caller(caller.now, caller.network, known)
+        return self.recognize(digest, caller) or _with_token(caller, await self._look_up(digest, caller))
 
     def check_permission(self, caller: Caller, needed: Permission) -> None:
         """Raise FORBIDDEN if the caller's token is not allowed to call an operation."""
@@ -97,6 +100,11 @@ class Access:
             found = replace(found, last_used_on=day)
         self._known.put(digest, found)
         return found
+
+
+def _with_token(caller: Caller, token: Token) -> Caller:
+    gate.identify(token.user)
+    return Caller(caller.now, caller.network, token)
 
 
 def _is_first_use(token: Token, now: Instant) -> bool:

@@ -141,7 +141,7 @@ class Dispatcher:
         if operation.limited_per_client:
             self._access.check_client_limit(caller)
         if operation.needs is not None:
-            caller = await self._authenticate(context, caller)
+            caller = self._access.recognize(context.token, caller) or await self._authenticate(context, caller)
         try:
             if operation.needs is not None:
                 self._access.check_permission(caller, operation.needs)
@@ -177,9 +177,9 @@ class Dispatcher:
         return response
 
     async def _authenticate(self, context: Context, caller: Caller) -> Caller:
-        """Return the caller with its token. An invalid token is looked up once for all calls of a batch."""
+        """Look up the caller's token. An invalid one is looked up once for all calls of a batch."""
         # A token that is looked up now needn't be confirmed.
-        context.is_confirmed |= self._access.recall(context.token) is None
+        context.is_confirmed = True
         try:
             return await self._access.authenticate(context.token, caller)
         except Rejection as rejection:
