@@ -161,6 +161,19 @@ async def test_newest_waiting_call_of_who_has_the_most_makes_room() -> None:
     assert not calls.gate.is_refusing()
 
 
+async def test_only_users_with_their_share_are_refused_at_once() -> None:
+    calls = Calls(max_in_flight=4)
+    for number in range(3):
+        calls.start("busy", f"busy {number}")
+    calls.start("other", "other")
+    await settle()
+    refused = {user: calls.gate.refuses(user) for user in ("busy", "other", "newcomer")}
+    assert refused == {"busy": True, "other": False, "newcomer": False}
+    calls.released.set()
+    await settle()
+    assert not calls.gate.refuses("busy"), "there are free places"
+
+
 async def test_two_users_fill_all_places_and_a_third_is_served() -> None:
     calls = Calls(max_in_flight=64)
     for number in range(200):

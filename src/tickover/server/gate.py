@@ -169,6 +169,8 @@ class Gate:
         self._last_call_at = inf
         self._refused_at = -inf
         self._accounts: dict[User, _Account] = {}
+        self._active = 0
+        """Accounts with calls in progress."""
         self._decayed_at = now()
         self._last_user: User | None = None
         self._others_until = -inf
@@ -256,8 +258,20 @@ class Gate:
         message = "The server failed because of a bug. Report the request ID to its operator."
         return Rejection(Reason.INTERNAL, message, {"requestId": request_id})
 
+    def is_full(self) -> bool:
+        return self.in_flight >= self._max
+
+    def refuses(self, user: User) -> bool:
+        """Return whether a call of the user has no place: all are taken, and the user has an equal share of them."""
+        if not self.is_full():
+            return False
+        account = self._accounts.get(user)
+        return account is not None and len(account.calls) * self._active >= self.in_flight
+
     def count_refusal(self, reason: Reason) -> None:
         """Count a request that was refused before it was a call."""
+        if reason is Reason.UNAVAILABLE:
+            self._refused_at = self.now()
         self._count_rejection(reason)
         self._on_refusal()
 
@@ -266,10 +280,10 @@ class Gate:
     def _take_place(self, call: Call, now: float) -> None:
         """Count the call. If there are too many, turn away one of the user who has the most."""
         self.meter.account = mine = self._account(call.user)
-        if self.in_flight >= self._max:
+        if self.is_full():
             self._refused_at = now
             self._on_refusal()
-            if not self._turn_away(mine):
+            if self.refuses(call.user) or not self._turn_away(mine):
                 raise unavailable("The server has too many calls in progress. Try again.")
         if call.user != self._last_user:
             self._others_until = -inf if self._last_user is None else now + _OTHERS_SECONDS
@@ -277,7 +291,7 @@ class Gate:
         self._has_others = now < self._others_until
         self.in_flight += 1
         call.account = mine
-        mine.calls[call] = None
+        self._add(call)
 
     def _turn_away(self, newcomer: _Account) -> bool:
         """End the newest waiting call of a user with more calls than the newcomer's. Return whether there is room."""
@@ -296,7 +310,7 @@ class Gate:
             self.heavy.leave(call.heavy)
         if call.is_running:
             account.running -= 1
-        del account.calls[call]
+        self._remove(call)
         self.in_flight -= 1
         if self._waiting:
             self._schedule()
@@ -307,13 +321,22 @@ class Gate:
             account = self._accounts[user] = _Account(user)
         return account
 
+    def _add(self, call: Call) -> None:
+        self._active += not call.account.calls
+        call.account.calls[call] = None
+
+    def _remove(self, call: Call) -> None:
+        del call.account.calls[call]
+        self._active -= not call.account.calls
+
     def move(self, call: Call, user: User) -> None:
         """Count the call for another user, once the caller is known."""
-        old, call.user = call.account, user
-        self.meter.account = call.account = new = self._account(user)
+        old, new = call.account, self._account(user)
+        call.user, self.meter.account = user, new
         if new is not old:
-            del old.calls[call]
-            new.calls[call] = None
+            self._remove(call)
+            call.account = new
+            self._add(call)
             old.running -= 1
             new.running += 1
 

@@ -126,6 +126,10 @@ class Dispatcher:
     def _enter(self, name: str, context: Context) -> Call:
         return Call(name, self._user(context), context.request_id, context.has_left)
 
+    def refuses(self, token: bytes | None, network: str) -> bool:
+        """Return whether a call has no place. The cheapest response must be that of a server with too many calls."""
+        return self._gate.refuses(self._access.recall(token) or network)
+
     def _user(self, context: Context) -> User:
         return self._access.recall(context.token) or context.network
 

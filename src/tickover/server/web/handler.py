@@ -4,7 +4,7 @@ Only this module of the server reads the wall clock.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from functools import lru_cache
@@ -112,6 +112,9 @@ class Handler:
             request.began = asyncio.get_running_loop().time()
         request_id = next(self._request_ids)
         if request.path == "/rpc":
+            if self._gate.is_full() and self._rpc.refuses(_digest_token(request.fields), self._network(request)):
+                self._gate.count_refusal(Reason.UNAVAILABLE)
+                return self._finish(_to_http(_TOO_MANY_CALLS), request, request_id)
             return self._gate.measured(self._handle_call(request, request_id))
         if request.path == "/healthz":
             return self._finish(_health(request, 200, b"alive\n"), request, request_id)
@@ -222,8 +225,7 @@ class Handler:
         _check_content_type(fields.get(b"content-type", b""))
         if request.body is None:
             raise Rejection(Reason.BODY_TOO_LARGE, f"The body must have at most {MAX_BODY} bytes.")
-        token = tokens.read_bearer_token(fields.get(b"authorization", b""))
-        digest = None if token is None else tokens.digest(token)
+        digest = _digest_token(fields)
         key = fields.get(b"idempotency-key")
         # The parser keeps blanks at the end of a header.
         key = None if key is None else key.strip(b" \t")
@@ -253,6 +255,11 @@ class Handler:
         except Rejection:
             return 503, b"The database is unavailable.\n"
         return 200, b"ready\n"
+
+
+def _digest_token(fields: Mapping[bytes, bytes]) -> bytes | None:
+    token = tokens.read_bearer_token(fields.get(b"authorization", b""))
+    return None if token is None else tokens.digest(token)
 
 
 def _health(request: Request, status: int, body: bytes) -> Response:
@@ -293,4 +300,5 @@ _REASON_HEADERS: Final[dict[Reason, list[Header]]] = {
 
 _CALL_HEADERS: Final = (_JSON, *SAFE_HEADERS)
 _USE_GET: Final = text_response(405, b"Use GET.\n", (b"allow", b"GET, HEAD"))
+_TOO_MANY_CALLS: Final = error_response(unavailable("The server has too many calls in progress. Try again."))
 _NO_REQUEST: Final = Request("GET", "*")
