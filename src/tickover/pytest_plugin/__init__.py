@@ -31,7 +31,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # No module here may have the name of a fixture: importing it would replace the fixture in this namespace.
-    module = "server" if name in ("Mailbox", "Server") else "clocks"
+    module = "server_fixture" if name in ("Mailbox", "Server") else "clock_fixture"
     return getattr(import_module(f"{__name__}.{module}"), name)
 
 

@@ -5,6 +5,7 @@ A read looks up a few rows by key, mostly in cached pages. To pass it to another
 
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -74,7 +75,10 @@ class SqliteStore(BaseStore):
         """
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return cls(path, lock_for_server(path) if for_server else None)
+            with ExitStack() as undo:
+                store = cls(path, undo.enter_context(lock_for_server(path)) if for_server else None)
+                undo.pop_all()
+            return store
         except (apsw.Error, OSError) as error:
             reason = (isinstance(error, OSError) and error.strerror) or error
             needs_folder = isinstance(error, OSError | apsw.CantOpenError | apsw.ReadOnlyError)
