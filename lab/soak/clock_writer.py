@@ -74,13 +74,13 @@ class ClockWriter:
         self.unconfirmed: list[tuple[str, State]] = []
         """States that may be stored, with the ID of the clock, or nothing for a new one."""
 
-    async def step(self, caller: Caller, amends: bool) -> None:
+    async def step(self, caller: Caller) -> None:
         """Make the next call, or repeat an advance or an amendment without a response."""
-        if self._write is not None and (self._write.method == "createTestClock" or not amends):
+        if self._write is not None and self._write.method == "createTestClock":
             # Begin another clock.
             self._write, self._day = None, _LAST_DAY
         if self._write is None:
-            self._write = self._create() if self._day >= _LAST_DAY else self._change(amends)
+            self._write = self._create() if self._day >= _LAST_DAY else self._change()
             self.unconfirmed.append((self._write.params.get("id", ""), self._write.after))
         method, params, key, after = self._write
         response = await caller.call(method, params, self._token, key)
@@ -108,10 +108,10 @@ class ClockWriter:
         items = _sorted([*transactions, *({**item, "name": name} for item in contributions)])
         return _Write("createTestClock", params, "", State(on_day(0), items))
 
-    def _change(self, amends: bool) -> _Write:
+    def _change(self) -> _Write:
         """Amend the clock once after each advance: add a transaction, and cancel the last one."""
         id, before = self._clock["id"], self.confirmed[self._clock["id"]]
-        if not amends or self._amended_day == self._day:
+        if self._amended_day == self._day:
             to = on_day(self._day + 7)
             return _Write("advanceTestClock", {"id": id, "frozenTime": to}, "", before._replace(frozen_time=to))
         added, cancelled = new_transaction(self._day + 1, "added"), self._clock["pendingTransactions"][-1:]

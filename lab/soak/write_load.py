@@ -62,7 +62,6 @@ class WriteLoad:
         self.running = list(servers.programs)
         self.proxy_url = ""
         """The address for calls, if they go through a proxy."""
-        self.amends = True
         self.results = 0
         self.rejections = 0
         self.broken = 0
@@ -91,7 +90,7 @@ class WriteLoad:
         caller.close()
 
     async def _write(self, writer: ClockWriter, caller: "_Caller") -> None:
-        await writer.step(caller, self.amends)
+        await writer.step(caller)
 
     async def next_connection(self) -> RawConnection | None:
         """Connect to the next server, when callers may go on. Return None if the load ends or no server is there."""
