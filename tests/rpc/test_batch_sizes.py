@@ -146,7 +146,10 @@ async def test_only_a_few_batches_wait_with_large_responses(world: World, token:
     found = [outcomes(one) for one in await asyncio.gather(*[world.post(batch, token) for _ in range(12)])]
     assert {tuple(one) for one in found} == {("ok", "ok"), ("ok", "UNAVAILABLE")}
     clocks = (await world.result("listTestClocks", {}, token))["clocks"]
-    assert len(clocks) - 1 == found.count(["ok", "ok"]) == 5, "no refused call runs"
+    finished = found.count(["ok", "ok"])
+    assert len(clocks) - 1 == finished, "no refused call runs"
+    # One runs and four wait. If one ends early, another one may wait.
+    assert 5 <= finished < len(found)
 
 
 # Maximum sizes
