@@ -120,6 +120,20 @@ def test_services_of_compose_have_no_privileges() -> None:
         assert service["security_opt"] == ["no-new-privileges:true"]
 
 
+def test_images_and_actions_cannot_be_replaced() -> None:
+    """A tag can be moved, a digest or a commit can't. Our own image has no digest yet."""
+    ci_page = (ROOT / "docs" / "ci.md").read_text("utf-8")
+    images = re.findall(r"(?:image: |ARG BASE=)(\S+)", _COMPOSE + _DOCKERFILE + ci_page)
+    pinned = [image for image in images if not image.startswith("registry.example.com/tickover:")]
+    assert pinned
+    for image in pinned:
+        assert re.fullmatch(r"[\w/]+:v?\d+[.]\d[\w.-]*@sha256:[0-9a-f]{64}", image), image
+    actions = set(re.findall(r"uses: (.+)", ci_page))
+    assert actions
+    for action in actions:
+        assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+[.]\d+[.]\d+", action), action
+
+
 def test_services_of_compose_find_each_other() -> None:
     found = compose()
     services = found["services"]
