@@ -11,23 +11,20 @@ from base64 import b64encode
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
-from urllib.request import urlopen
 
 from lab.links import Link
 from lab.soak.processes_in_folder import kill_processes, removed_at_end, signal_processes
 from tests.support.debian_packages import require, require_program, skip_or_fail
+from tests.support.deploy import changed
+from tests.support.etcd import PASSWORD, Etcd
 from tests.support.ports import reusable_port
 from tests.support.postgres import PostgresServer
 from tests.support.postgres_programs import give_to_postgres, program_folder, unprivileged
 from tests.support.program import wait_until
-from tests.support.repository import ROOT
 
-CONFIGURATION = ROOT / "deploy" / "patroni" / "patroni.yml"
 _NODES = ("node1", "node2", "node3")
 _PROGRAMS = ("pg_controldata", "pg_isready", "pg_rewind")
-_PASSWORD = "change-me"
-"""The password in the file."""
-_LEADER = b"/service/tickover/leader"
+_LEADER = "/service/tickover/leader"
 _SHARED_MEMORY = Path("/dev/shm")
 
 
@@ -39,12 +36,13 @@ def patroni_version() -> tuple[int, ...]:
 class Node:
     """Patroni with its PostgreSQL. All connections to it, and its own to etcd, are links."""
 
-    def __init__(self, name: str, folder: Path, etcd_port: int, stack: ExitStack) -> None:
+    def __init__(self, name: str, folder: Path, etcd: Etcd, stack: ExitStack) -> None:
         self.name = name
         self.folder = folder / name
         self._rest_port = reusable_port()
         self._port = reusable_port()
-        ports = (self._port, self._rest_port, etcd_port)
+        self._etcd = etcd
+        ports = (self._port, self._rest_port, etcd.port)
         self._links = [stack.enter_context(Link(port)) for port in ports]
         self.process: subprocess.Popen[bytes] | None = None
         _make_folder(self.folder)
@@ -63,7 +61,7 @@ class Node:
     @property
     def server(self) -> PostgresServer:
         """PostgreSQL of this node. Patroni starts and stops it."""
-        return PostgresServer(self.folder, self._port, _PASSWORD)
+        return PostgresServer(self.folder, self._port, PASSWORD)
 
     def start(self) -> None:
         self.process = _launch(self.folder, require_program("patroni"), "patroni.yml")
@@ -104,7 +102,7 @@ class Node:
         path: str,
         body: dict[str, str] | None = None,
         timeout: float = 2,
-        user: str = f"patroni:{_PASSWORD}",
+        user: str = f"patroni:{PASSWORD}",
     ) -> int:
         """Return the HTTP status of Patroni's response, or 0 if there is none."""
         connection = http.client.HTTPConnection("127.0.0.1", self._rest_port, timeout=timeout)
@@ -118,12 +116,14 @@ class Node:
             connection.close()
 
     def _configuration(self) -> str:
-        text = CONFIGURATION.read_text()
         postgres, rest, etcd = (f"127.0.0.1:{link.port}" for link in self._links)
-        for old, new in {
+        changes = {
             "name: node1": f"name: {self.name}",
             # Otherwise Patroni asks etcd for its address, and doesn't use the link.
             "10.0.0.11:2379,10.0.0.12:2379,10.0.0.13:2379": f"{etcd}\n  use_proxies: true",
+            "/etc/patroni/ca.crt": str(self._etcd.authority),
+            "/etc/patroni/node.crt": str(self._etcd.certificate),
+            "/etc/patroni/node.key": str(self._etcd.key),
             "0.0.0.0:8008": f"127.0.0.1:{self._rest_port}",
             "10.0.0.11:8008": rest,
             "0.0.0.0:5432": f"127.0.0.1:{self._port}",
@@ -131,10 +131,8 @@ class Node:
             "10.0.0.0/24": "127.0.0.1/32",
             "/var/lib/postgresql/tickover": str(self.folder / "data"),
             "/usr/lib/postgresql/15/bin": str(program_folder()),
-        }.items():
-            assert old in text, f"{CONFIGURATION} lacks {old}"
-            text = text.replace(old, new)
-        return f"{text}  parameters:\n    unix_socket_directories: ''\n"
+        }
+        return f"{changed('patroni/patroni.yml', changes)}  parameters:\n    unix_socket_directories: ''\n"
 
 
 class PatroniCluster:
@@ -145,11 +143,12 @@ class PatroniCluster:
             # Debian's package doesn't depend on it.
             require(_find_etcd_library, "python3-etcd")
         require_program("etcd", "etcd-server")
+        require_program("etcdctl", "etcd-client")
         if missing := [name for name in _PROGRAMS if not (program_folder() / name).exists()]:
             skip_or_fail(f"Patroni needs {', '.join(missing)}, which this PostgreSQL lacks")
         self._stack = ExitStack()
-        self._etcd: subprocess.Popen[bytes] | None = None
-        self._etcd_port = 0
+        self._etcd: Etcd
+        self._etcd_process: subprocess.Popen[bytes] | None = None
         self.nodes: list[Node] = []
 
     def __enter__(self) -> Self:
@@ -158,36 +157,33 @@ class PatroniCluster:
         _let_all_users_write_shared_memory()
         self._stack.enter_context(removed_at_end(folder))
         try:
-            self._etcd_port = self._start_etcd(folder / "etcd")
+            self._start_etcd(folder / "etcd")
             for name in _NODES:
-                node = Node(name, folder, self._etcd_port, self._stack)
+                node = Node(name, folder, self._etcd, self._stack)
                 self.nodes.append(node)
                 node.start()
             self.wait_until_complete()
         except BaseException:
             self.__exit__()
             raise
-        self.primary.server.execute(f"create role tickover login password '{_PASSWORD}'")
+        self.primary.server.execute(f"create role tickover login password '{PASSWORD}'")
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
-        for process in (self._etcd, *(node.process for node in self.nodes)):
+        for process in (self._etcd_process, *(node.process for node in self.nodes)):
             if process is not None:
                 process.wait()
 
-    def _start_etcd(self, folder: Path) -> int:
-        """Start etcd, and return its port. Patroni fails if etcd hasn't decided on its version."""
-        port, peer_port = reusable_port(), reusable_port()
-        client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer_port}"
-        _make_folder(folder)
-        self._etcd = _launch(
-            folder, require_program("etcd", "etcd-server"), "--data-dir=data",
-            f"--listen-client-urls={client}", f"--advertise-client-urls={client}", f"--listen-peer-urls={peer}",
-            f"--initial-advertise-peer-urls={peer}", f"--initial-cluster=default={peer}",
-        )  # fmt: skip
-        wait_until(lambda: _etcd_version(port) not in ("", "not_decided"))
-        return port
+    def _start_etcd(self, folder: Path) -> None:
+        """Start etcd. Patroni fails if etcd hasn't decided on its version."""
+        folder.mkdir()
+        self._etcd = etcd = Etcd(folder)
+        for path in etcd.files:
+            give_to_postgres(path)
+        self._etcd_process = _launch(folder, *etcd.command)
+        wait_until(lambda: etcd.version not in ("", "not_decided"))
+        etcd.create_users()
 
     @property
     def primary(self) -> Node:
@@ -196,9 +192,7 @@ class PatroniCluster:
 
     def expire_leadership(self) -> None:
         """Let etcd forget the primary, as it does 20 seconds after the last sign of life."""
-        body = json.dumps({"key": b64encode(_LEADER).decode()}).encode()
-        with urlopen(f"http://127.0.0.1:{self._etcd_port}/v3/kv/deleterange", body, timeout=60) as response:
-            assert json.load(response)["deleted"] == "1"
+        assert self._etcd.delete(_LEADER, self._etcd.sign_in()) == 1
 
     def url_of(self, url: str) -> str:
         """Return the URL of the same database on all nodes."""
@@ -220,15 +214,6 @@ class PatroniCluster:
 
 def _find_etcd_library() -> str | None:
     return next(map(str, Path("/usr/lib/python3/dist-packages").glob("etcd")), None)
-
-
-def _etcd_version(port: int) -> str:
-    """Return the version that the members of the cluster agreed on, or an empty string if etcd doesn't respond."""
-    try:
-        with urlopen(f"http://127.0.0.1:{port}/version", timeout=60) as response:
-            return str(json.load(response)["etcdcluster"])
-    except OSError:
-        return ""
 
 
 def _let_all_users_write_shared_memory() -> None:

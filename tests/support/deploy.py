@@ -34,9 +34,14 @@ def servers_behind_proxy(
 
 def configure(file: str, replicas: Replicas, changes: dict[str, str]) -> str:
     """Return the configuration with the ports of the servers and these changes. Each must be in the file."""
-    text = (DEPLOY / file).read_text()
     for number, program in enumerate(replicas.programs, 1):
         changes[f"127.0.0.1:800{number}"] = program.url.removeprefix("http://")
+    return changed(file, changes)
+
+
+def changed(file: str, changes: Mapping[str, str]) -> str:
+    """Return the text of a file in deploy/ with these changes. Each must be in the file."""
+    text = (DEPLOY / file).read_text()
     for old, new in changes.items():
         assert old in text, f"{file} lacks {old}"
         text = text.replace(old, new)
