@@ -15,8 +15,9 @@ from lab.soak.rows import Context, Figure, Row, at_least, at_most
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import NOW, SETTINGS, HttpResponse, World
 from tickover.api.timestamps import Instant
-from tickover.server.sign_in.logins import CountedAttempt, SendLimits
+from tickover.server.sign_in.login_emails import CountedAttempt
 from tickover.server.sign_in.mail.mailer import Email
+from tickover.server.sign_in.resend_limits import SendLimits
 from tickover.server.storage import open_store
 from tickover.server.storage.store import NewSession, Store
 

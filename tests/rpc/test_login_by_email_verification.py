@@ -1,4 +1,4 @@
-"""loginByEmailVerification: a code works once, within ten minutes and five tries. All failures look the same."""
+"""loginByEmailVerification: a code works once, within ten minutes and five attempts. All failures look the same."""
 
 from tests.rpc.builders import BEN, call, login, reason_of, send_link, wrong
 from tests.support.world import ANA, World

@@ -1,4 +1,4 @@
-"""Failed sign-ins in a row: what the caller sees. tests/store/test_email_limits.py has the rules."""
+"""Failed sign-ins in a row: what the caller sees. tests/store/test_resend_limits.py has the rules."""
 
 from pathlib import Path
 

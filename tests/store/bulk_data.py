@@ -66,13 +66,13 @@ _TOKENS = """
     from generate_series(0::bigint, {users} - 1) as number"""
 # Alternately a code and a link. The last ones are new.
 _EMAILS = """
-    insert into login_sends (digest, email, kind, sent_at, expires_at, network)
+    insert into login_emails (digest, email, kind, sent_at, expires_at, network)
     select pg_temp.digest_of(number), pg_temp.address_of(number), (array['CODE', 'LINK'])[1 + number % 2],
       sent_at, sent_at + {an_hour}, 'a network'
     from (select number, ({now} - ({users} - number) * {days} * {day} / {users}) * 1000 as sent_at
       from generate_series(0::bigint, {users} - 1) as number) as input"""
 _BUSY_EMAILS = """
-    insert into login_sends (digest, email, kind, sent_at, expires_at, network)
+    insert into login_emails (digest, email, kind, sent_at, expires_at, network)
     select pg_temp.digest_of(-number), '{busy}', 'CODE', ({now} - number * {minute}) * 1000, 0, 'a network'
     from generate_series(1::bigint, 30) as number"""
 _FAILURES = """

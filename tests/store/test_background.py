@@ -16,7 +16,7 @@ from tests.support.world import NOW, World
 from tickover.api.errors import Reason, unavailable
 from tickover.api.timestamps import Instant
 from tickover.server.background import Background
-from tickover.server.sign_in.logins import SendLimits
+from tickover.server.sign_in.resend_limits import SendLimits
 
 _LATER = NOW + timedelta(days=60)
 
@@ -80,7 +80,7 @@ async def is_swept(world: World) -> bool:
 async def test_one_sweep_deletes_all_expired_rows_in_steps(world: World) -> None:
     """A step deletes 200 emails."""
     emails = [code(number, email=f"user-{number}@example.test") for number in range(401)]
-    await asyncio.gather(*(world.store.claim_send(email, SendLimits()) for email in emails))
+    await asyncio.gather(*(world.store.record_email(email, SendLimits()) for email in emails))
     logged = LogCapture()
     async with running(world.store, logged):
         await wait_for(logged.events)

@@ -1,4 +1,4 @@
-"""Every store: tries of a code are counted, and a code or a link signs in once."""
+"""Every store: attempts with a code are counted, and a code or a link signs in once."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,6 +14,7 @@ from tests.store.values import (
     MICROSECOND,
     MINUTE,
     NOW,
+    attempts_left,
     code,
     code_limits,
     digest,
@@ -21,19 +22,18 @@ from tests.store.values import (
     redeem,
     sent,
     session,
-    tries_left,
     user,
     user_of_token,
 )
 from tickover.api.limits import CODE_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
-from tickover.server.sign_in.logins import CountedAttempt, LoginEmail, SecretKind
+from tickover.server.sign_in.login_emails import CountedAttempt, LoginEmail, SecretKind
 from tickover.server.storage.store import NewSession, Store
 
 Kind = Callable[..., LoginEmail]
 _codes_and_links = pytest.mark.parametrize("kind", [code, link])
 
 
-# Tries
+# Attempts
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ async def test_try_counts_while_the_code_is_live(store: Store, after: timedelta,
     await sent(store, code(1))
     counted = await store.count_attempt(ANA, code_limits(), NOW + after)
     assert counted == (CountedAttempt(digest(1), NOW) if lives else None)
-    assert await tries_left(store, ANA, 5, NOW) == 5 - lives
+    assert await attempts_left(store, ANA, 5, NOW) == 5 - lives
 
 
 # Redeeming
@@ -107,7 +107,7 @@ async def test_sign_in_voids_all_emails_to_its_address_only(store: Store, kind: 
     bens = [await sent(store, each, HOURLY_LIMITS_ONLY) for each in (link(5, email=BEN), code(6, email=BEN))]
     assert await redeem(store, used, session(7)) == user(7)
     # If the newest is undone, the previous code becomes the newest, and it is void.
-    await store.undo_send(used)
+    await store.delete_email(used)
     assert await store.count_attempt(ANA, code_limits(), NOW) is None
     assert [await redeem(store, each, session(8)) for each in others] == [None] * 3
     assert await store.count_attempt(BEN, code_limits(), NOW) == CountedAttempt(bens[1].digest, NOW)

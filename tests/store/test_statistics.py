@@ -14,14 +14,14 @@ from tickover.server.web.handler import wall_clock
 
 async def test_statistics_of_a_database(database_url: str) -> None:
     store = await open_store(database_url)
-    await store.claim_send(link(1), code_limits())
+    await store.record_email(link(1), code_limits())
     assert await store.redeem_link(digest(1), session(1))
     # PostgreSQL counts the rows of a session when it ends.
     await store.close()
     found = await read_statistics(database_url, wall_clock)
     assert found.schema_version == schema_version(database_url)
     assert found.bytes > 10_000
-    assert {"users", "tokens", "clocks", "schedules", "login_sends", "creations"} <= set(found.rows)
+    assert {"users", "tokens", "clocks", "schedules", "login_emails", "creations"} <= set(found.rows)
     assert found.rows["users"] >= 1
     if is_postgres(database_url):
         # Both clocks are this machine's.
@@ -34,7 +34,7 @@ async def test_statistics_of_a_database(database_url: str) -> None:
 async def test_size_of_sqlite_includes_the_write_ahead_log(tmp_path: Path) -> None:
     file = tmp_path / "tickover.db"
     store = await open_store(f"sqlite:///{file}")
-    await store.claim_send(link(1), code_limits())
+    await store.record_email(link(1), code_limits())
     found = await read_statistics(f"sqlite:///{file}", wall_clock)
     sizes = [path.stat().st_size for path in (file, tmp_path / "tickover.db-wal")]
     await store.close()

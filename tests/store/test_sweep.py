@@ -19,9 +19,9 @@ from tests.store.values import (
     add_clock,
     add_clock_once,
     advance,
-    claim,
     clock,
     code,
+    delaying_email,
     digest,
     key,
     make_record,
@@ -72,8 +72,8 @@ async def _creation_exists(store: Store, number: int, created_at: Instant) -> bo
 async def _create_token(store: Store, number: int, created_at: Instant) -> None:
     """Leaves no email behind."""
     message = await sent(store, code(number, created_at, _address(number)))
-    await store.redeem_code(message.email, message.digest, session(number, created_at))
-    await store.undo_send(message)
+    await store.redeem_code(message.address, message.digest, session(number, created_at))
+    await store.delete_email(message)
 
 
 async def _token_exists(store: Store, number: int, created_at: Instant) -> bool:
@@ -85,11 +85,11 @@ async def _send_code(store: Store, number: int, created_at: Instant) -> None:
 
 
 async def _email_exists(store: Store, number: int, created_at: Instant) -> bool:
-    """Return whether the email holds the slot, right after it was sent."""
+    """Return whether the email delays the next one, right after it was sent."""
     probe = code(number + 1_000_000, created_at + MICROSECOND, _address(number))
-    if await claim(store, probe, probe.sent_at - created_at + MICROSECOND) is not None:
+    if await delaying_email(store, probe, probe.sent_at - created_at + MICROSECOND) is not None:
         return True
-    await store.undo_send(probe)
+    await store.delete_email(probe)
     return False
 
 

@@ -32,7 +32,7 @@ from tickover.server.storage.migrations import Migration, newest_version
 from tickover.server.storage.store import Quota, Store
 
 RowsOf = Callable[[str], Awaitable[int]]
-TABLES = ["users", "tokens", "clocks", "schedules", "creations", "connections", "login_sends", "login_failures"]
+TABLES = ["users", "tokens", "clocks", "schedules", "creations", "connections", "login_emails", "login_failures"]
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from tickover.api.ids import uuid7
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Instant, years_after
 from tickover.server.schedule.clock import Clock
-from tickover.server.sign_in.logins import Claimed, LoginEmail, SecretKind, SendLimits, TooSoon
+from tickover.server.sign_in.login_emails import LoginEmail, SecretKind
+from tickover.server.sign_in.resend_limits import EmailRecorded, SendLimits, TooSoon
 from tickover.server.storage.store import (
     Created,
     ExistingClock,
@@ -64,9 +65,11 @@ def link(number: int, sent_at: Instant = NOW, email: str = ANA, network: bytes =
     return LoginEmail(digest(number), email, SecretKind.LINK, sent_at, network)
 
 
-def code_limits(tries: int = 5) -> SendLimits:
-    """Return limits that restrict only the tries of a code and the interval between emails."""
-    return SendLimits(sends_an_hour=0, sends_an_hour_from_one_network=0, code_tries=tries, failures_in_a_row=1_000_000)
+def code_limits(attempts: int = 5) -> SendLimits:
+    """Return limits that restrict only the attempts with a code and the interval between emails."""
+    return SendLimits(
+        sends_an_hour=0, sends_an_hour_from_one_network=0, code_attempts=attempts, failures_in_a_row=1_000_000
+    )
 
 
 def session(number: int, created_at: Instant = NOW) -> NewSession:
@@ -149,27 +152,27 @@ async def listed(
     return [found.key for found in await store.list_clocks(owner, min_live_key, before, limit)]
 
 
-async def claim(store: Store, send: LoginEmail, interval: timedelta = MINUTE) -> Instant | None:
-    """Claim with a limit on the interval only. Return the time of the email that holds the slot."""
-    claimed = await store.claim_send(send, replace(INTERVAL_ONLY, resend_interval=interval))
-    return claimed.since if isinstance(claimed, TooSoon) else None
+async def delaying_email(store: Store, email: LoginEmail, interval: timedelta = MINUTE) -> Instant | None:
+    """Record an email with a limit on the interval only. Return the time of the email that delays it, or None."""
+    outcome = await store.record_email(email, replace(INTERVAL_ONLY, resend_interval=interval))
+    return outcome.since if isinstance(outcome, TooSoon) else None
 
 
-async def sent(store: Store, send: LoginEmail, limits: SendLimits = INTERVAL_ONLY) -> LoginEmail:
+async def sent(store: Store, email: LoginEmail, limits: SendLimits = INTERVAL_ONLY) -> LoginEmail:
     """Record an email that the limits must allow."""
-    assert isinstance(await store.claim_send(send, limits), Claimed)
-    return send
+    assert isinstance(await store.record_email(email, limits), EmailRecorded)
+    return email
 
 
-async def redeem(store: Store, send: LoginEmail, new: NewSession) -> bytes | None:
+async def redeem(store: Store, email: LoginEmail, new: NewSession) -> bytes | None:
     """Sign in with the code or the link of the email."""
-    if send.kind is SecretKind.LINK:
-        return await store.redeem_link(send.digest, new)
-    return await store.redeem_code(send.email, send.digest, new)
+    if email.kind is SecretKind.LINK:
+        return await store.redeem_link(email.digest, new)
+    return await store.redeem_code(email.address, email.digest, new)
 
 
-async def tries_left(store: Store, email: str, limit: int, now: Instant) -> int:
-    """Use up the tries of the newest code, and return their number."""
+async def attempts_left(store: Store, email: str, limit: int, now: Instant) -> int:
+    """Use up the attempts with the newest code, and return their number."""
     for number in range(limit):
         if await store.count_attempt(email, code_limits(limit), now) is None:
             return number

@@ -71,9 +71,9 @@ def test_clock_is_created_at_most_once(
 
 @_BOTH_WAYS
 def test_email_is_sent_at_most_once(replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut) -> None:
-    proxy.cut("insert into login_sends", how)
+    proxy.cut("insert into login_emails", how)
     _refuse(program, "sendLoginCodeEmail", code_params(email))
-    assert _rows(replicas, "login_sends", email) == (how == "after")
+    assert _rows(replicas, "login_emails", email) == (how == "after")
     again = program.call("sendLoginCodeEmail", code_params(email))
     assert _reason(again) == ("RESEND_TOO_SOON" if how == "after" else "ok")
     assert [sent["To"] for sent in program.emails()].count(email) == (how == "before")
@@ -84,9 +84,10 @@ def test_attempt_is_counted_at_most_once(
     replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut
 ) -> None:
     params = verify_params(email, program.send_code(email))
-    proxy.cut("set tries = tries + 1", how)
+    proxy.cut("set attempts = attempts + 1", how)
     _refuse(program, "loginByEmailVerification", params)
-    assert replicas.ask(f"select tries from login_sends where email = '{email}'") == ["1" if how == "after" else "0"]
+    [attempts] = replicas.ask(f"select attempts from login_emails where email = '{email}'")
+    assert attempts == ("1" if how == "after" else "0")
     assert _rows(replicas, "login_failures", email) == (how == "after")
     assert "token" in program.result("loginByEmailVerification", params)
 

@@ -55,10 +55,10 @@ async def test_collector_gets_spans_of_requests_database_and_mail(
     await server.close()
     bodies = [body for _, body in receiver.received]
     spans = {span.name: span for body in bodies for span in spans_in(body)}
-    assert spans.keys() == {"POST /rpc", "store claim_send", "mail deliver", "GET unknown"}
+    assert spans.keys() == {"POST /rpc", "store record_email", "mail deliver", "GET unknown"}
     request = spans["POST /rpc"]
     assert (request.trace_id.hex(), request.parent_span_id.hex()) == (TRACE, PARENT)
-    for name in ("store claim_send", "mail deliver"):
+    for name in ("store record_email", "mail deliver"):
         assert (spans[name].trace_id, spans[name].parent_span_id) == (request.trace_id, request.span_id)
     assert {(item.key, item.value.string_value) for item in request.events[0].attributes} == {
         ("rpc.method", "sendLoginCodeEmail"),

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.world import NOW
 from tickover.server.sign_in import rate_limits
-from tickover.server.sign_in.logins import TooSoon
 from tickover.server.sign_in.rate_limits import Buckets
+from tickover.server.sign_in.resend_limits import TooSoon
 
 ANA = "203.0.113.7"
 BEN = "203.0.113.8"

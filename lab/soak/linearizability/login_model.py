@@ -29,7 +29,7 @@ class Email(NamedTuple):
     kind: str
     tries: int = 0
     is_used: bool = False
-    holds_slot: bool = True
+    delays_next: bool = True
 
 
 class Address(NamedTuple):
@@ -68,10 +68,10 @@ class LoginModel:
         return after
 
     def _find_slot_taken(self, state: Address, number: int, kind: str, outcome: Any) -> Iterable[Address]:
-        return [state] if any(email.holds_slot for email in state.emails) else []
+        return [state] if any(email.delays_next for email in state.emails) else []
 
     def _claim(self, state: Address, number: int, kind: str, outcome: Any) -> Iterator[Address]:
-        if any(email.holds_slot for email in state.emails):
+        if any(email.delays_next for email in state.emails):
             return
         next_one = state.delivered
         can_be_accepted = outcome != NOT_SENT or self._is_slow
@@ -86,13 +86,13 @@ class LoginModel:
     def _release(self, state: Address, number: int, kind: str, outcome: Any) -> Iterator[Address]:
         """Undo an email that was not accepted, or free the slot of an email without a reply."""
         email = next((email for email in state.emails if email.call == number), None)
-        if email is None or not email.holds_slot:
+        if email is None or not email.delays_next:
             return
         reply = None if email.delivery is None else self._deliveries[email.delivery].reply
         if reply == "rejected" or (reply is None and self._is_slow):
             yield state.replace(email)
         if reply == "none" or self._is_slow:
-            yield state.replace(email, email._replace(holds_slot=False))
+            yield state.replace(email, email._replace(delays_next=False))
 
     def _count_attempt(self, state: Address, number: int, code: str, outcome: Any) -> Iterable[Address]:
         email = state.newest_code

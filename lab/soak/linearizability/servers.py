@@ -15,7 +15,7 @@ _PAUSE_SECONDS = 0.1
 _CUTS_PER_FAULT = 4
 _CUT_STATEMENTS = (
     *("insert into clocks", "update clocks", "delete from clocks"),
-    *("insert into login_sends", "set tries", "set spent", ""),
+    *("insert into login_emails", "set attempts", "set spent", ""),
 )
 """Parts of the statements before or after which the connection is closed. The empty text is any statement."""
 _SECONDS_TO_CUT = 0.5

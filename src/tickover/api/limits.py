@@ -74,7 +74,7 @@ MAX_FILE_NAME: Final = 255
 RESEND_INTERVAL: Final = timedelta(seconds=60)
 CODE_DIGITS: Final = 6
 CODE_LIFETIME: Final = timedelta(minutes=10)
-CODE_TRIES: Final = 5
+CODE_ATTEMPTS: Final = 5
 LINK_LIFETIME: Final = timedelta(hours=1)
 SENDS_AN_HOUR: Final = 30
 SENDS_AN_HOUR_FROM_ONE_NETWORK: Final = 10

@@ -25,7 +25,7 @@ from tests.store.values import (
     user,
 )
 from tickover.api.ids import first_live_key
-from tickover.server.sign_in.logins import SendLimits
+from tickover.server.sign_in.resend_limits import SendLimits
 from tickover.server.storage.store import (
     ExistingClock,
     IdempotencyRecord,
@@ -39,8 +39,8 @@ _EXPIRED = NOW - WEEK
 _OWNER = user(1).hex()
 
 _CALLS: dict[str, tuple[str, Callable[[Store], Awaitable[object]]]] = {
-    "claim_send": (ANA, lambda store: store.claim_send(code(3), SendLimits())),
-    "undo_send": (ANA, lambda store: store.undo_send(code(1))),
+    "record_email": (ANA, lambda store: store.record_email(code(3), SendLimits())),
+    "delete_email": (ANA, lambda store: store.delete_email(code(1))),
     "count_attempt": (ANA, lambda store: store.count_attempt(ANA, code_limits(), NOW)),
     "redeem_code": (ANA, lambda store: store.redeem_code(ANA, digest(1), session(1))),
     "redeem_link": (ANA, lambda store: store.redeem_link(digest(2), session(1))),

@@ -34,16 +34,16 @@ from tests.store.values import (
 from tests.support.postgres import PostgresServer
 from tests.support.program import until
 from tickover.api.ids import first_live_key
-from tickover.server.sign_in.logins import SendLimits
+from tickover.server.sign_in.resend_limits import SendLimits
 from tickover.server.storage import open_store, write_probe
 from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.store import Amendment, LabelSearch, NameChanges, Quota, Store
 
 _CONCURRENT = 100
 _SWEEP_LIMIT = 200
-_TABLES = "clocks", "schedules", "creations", "connections", "users", "tokens", "login_sends", "login_failures"
+_TABLES = "clocks", "schedules", "creations", "connections", "users", "tokens", "login_emails", "login_failures"
 _LIVE = first_live_key(NOW)
-_WITHOUT_RESULT = {"ping", "undo_send", "allow_resend", "record_token_use"}
+_WITHOUT_RESULT = {"ping", "delete_email", "allow_resend", "record_token_use"}
 
 
 async def _together(calls: Iterable[Awaitable[Any]]) -> list[Any]:
@@ -144,10 +144,10 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
             store.advance_clock(*clock_of(last), START + DAY),
             _together(store.advance_clock(*clock_of(last - number), START + DAY) for number in range(_CONCURRENT)),
         ],
-        "claim_send": lambda: [
-            store.claim_send(code(next(new), NOW, email), SendLimits()) for email in (BUSY, ANA, address(users - 1))
+        "record_email": lambda: [
+            store.record_email(code(next(new), NOW, email), SendLimits()) for email in (BUSY, ANA, address(users - 1))
         ],
-        "undo_send": lambda: [store.undo_send(code(users - 10, NOW, address(users - 10)))],
+        "delete_email": lambda: [store.delete_email(code(users - 10, NOW, address(users - 10)))],
         "allow_resend": lambda: [store.allow_resend(code(users - 12))],
         "count_attempt": lambda: [
             store.count_attempt(email, SendLimits(), NOW) for email in (address(users - 2), address(0), ANA)

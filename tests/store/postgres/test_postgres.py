@@ -15,11 +15,11 @@ from tests.store.values import (
     START,
     add_clock,
     advance,
-    claim,
     clock,
     code,
     code_limits,
     create,
+    delaying_email,
     digest,
     key,
     schedule_of,
@@ -30,7 +30,7 @@ from tests.store.values import (
 from tests.support.postgres import PostgresServer
 from tickover.api.errors import Reason, Rejection
 from tickover.server.settings import SettingError
-from tickover.server.sign_in.logins import CountedAttempt
+from tickover.server.sign_in.login_emails import CountedAttempt
 from tickover.server.storage import open_store
 from tickover.server.storage.migrations import newest_version
 from tickover.server.storage.postgres.store import PostgresStore
@@ -75,18 +75,18 @@ async def test_call_that_waits_too_long_for_a_lock_is_rejected_and_changes_nothi
     store = await _opened(f"{postgres_url}?{limit}")
     message = await sent(store, code(1))
     async with other.transaction():
-        await other.execute("select from login_sends where digest = $1 for update", message.digest)
+        await other.execute("select from login_emails where digest = $1 for update", message.digest)
         for call in (
             store.allow_resend(message),
-            store.undo_send(message),
+            store.delete_email(message),
             store.count_attempt(ANA, code_limits(), NOW),
         ):
             with pytest.raises(Rejection) as error:
                 await call
             assert error.value.reason is Reason.UNAVAILABLE
             assert "is not responding" in error.value.message
-    assert await claim(store, code(2, NOW + MICROSECOND)) == NOW
-    assert await store.count_attempt(ANA, code_limits(tries=1), NOW) == CountedAttempt(message.digest, NOW)
+    assert await delaying_email(store, code(2, NOW + MICROSECOND)) == NOW
+    assert await store.count_attempt(ANA, code_limits(attempts=1), NOW) == CountedAttempt(message.digest, NOW)
     await store.close()
 
 
@@ -103,11 +103,11 @@ async def fresh_url(postgres: PostgresServer) -> AsyncIterator[str]:
 
 async def _use(store: Store) -> None:
     """Make many concurrent calls, and check their results."""
-    claims = await asyncio.gather(*(claim(store, code(number)) for number in range(30)))
-    assert claims.count(None) == 1
-    tries = await asyncio.gather(*(store.count_attempt(ANA, code_limits(), NOW) for _ in range(30)))
-    assert tries.count(None) == 25
-    message = digest(claims.index(None))
+    delays = await asyncio.gather(*(delaying_email(store, code(number)) for number in range(30)))
+    assert delays.count(None) == 1
+    attempts = await asyncio.gather(*(store.count_attempt(ANA, code_limits(), NOW) for _ in range(30)))
+    assert attempts.count(None) == 25
+    message = digest(delays.index(None))
     users = await asyncio.gather(*(store.redeem_code(ANA, message, session(number)) for number in range(30)))
     assert len([each for each in users if each]) == 1
     made = [create(store, clock(number), user(1), b"", bytes(16), limit=7) for number in range(30)]
@@ -190,7 +190,7 @@ async def test_servers_that_start_together_on_an_empty_database_migrate_it_once(
     connection = await asyncpg.connect(fresh_url)
     applied = await connection.fetch("select number from schema_version order by number")
     assert [number for (number,) in applied] == [newest_version("postgres")]
-    assert await connection.fetchval("select count(*) from login_sends") == 64
+    assert await connection.fetchval("select count(*) from login_emails") == 64
     await connection.close()
     for store in stores:
         await store.close()
@@ -270,8 +270,8 @@ async def test_tries_for_one_address_leave_connections_for_others(postgres_url: 
     await add_clock(store, clock(1), user(1))
     async with other.transaction():
         await other.execute("insert into locks (name, version, used_at) values ($1, 0, 0)", ANA)
-        tries = [asyncio.create_task(store.count_attempt(ANA, code_limits(), NOW)) for _ in range(20)]
+        attempts = [asyncio.create_task(store.count_attempt(ANA, code_limits(), NOW)) for _ in range(20)]
         assert await advance(store, key(1), user(1), START + DAY) is not None
-        assert not any(attempt.done() for attempt in tries)
-    assert await asyncio.gather(*tries) == [None] * 20
+        assert not any(attempt.done() for attempt in attempts)
+    assert await asyncio.gather(*attempts) == [None] * 20
     await store.close()

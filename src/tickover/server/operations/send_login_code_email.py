@@ -9,8 +9,9 @@ from tickover.api.timestamps import Instant
 from tickover.server.operations.operation import Caller, Operation, Services
 from tickover.server.sign_in import tokens
 from tickover.server.sign_in.email_addresses import EmailAddress
-from tickover.server.sign_in.logins import LIFETIMES, Claimed, LoginEmail, SecretKind, TooSoon
+from tickover.server.sign_in.login_emails import LIFETIMES, LoginEmail, SecretKind
 from tickover.server.sign_in.mail.mailer import Email, EmailKind, Mailer, MailOutcomeUnknown, MailRejected
+from tickover.server.sign_in.resend_limits import TooSoon
 
 Address = Annotated[EmailAddress, doc("One email address.")]
 _REQUIRED_CODE_TYPE: Final = {"WEB_LOGIN_LINK": "LONG_LIVED", "LOGIN_CODE": "SHORT_LIVED"}
@@ -62,36 +63,36 @@ async def send_login_code_email(params: SendEntry, caller: Caller, services: Ser
     secret = fixed_code or (mint.new_code() if is_code else mint.new_secret())
     digest = mint.code_digest(params.email, caller.now, secret) if is_code else tokens.digest(secret)
     network = mint.network_digest(caller.network)
-    send = LoginEmail(digest, params.email, params.kind, caller.now, network, is_mailed=fixed_code is None)
-    claim = await services.store.claim_send(send, services.limits_of(params.email))
-    if isinstance(claim, TooSoon):
-        raise _too_soon(claim, caller.now, services.mailer)
-    if not send.is_mailed:
+    record = LoginEmail(digest, params.email, params.kind, caller.now, network, is_mailed=fixed_code is None)
+    outcome = await services.store.record_email(record, services.limits_of(params.email))
+    if isinstance(outcome, TooSoon):
+        raise _too_soon(outcome, caller.now, services.mailer)
+    if not record.is_mailed:
         return Sent("ok")
-    email = _compose(send, secret, claim, settings.public_url)
-    await _deliver(email, send, services)
+    email = _compose(record, secret, settings.public_url, codes_stopped=outcome.codes_stopped)
+    await _deliver(email, record, services)
     # With real mail, a loginUrl in the response would give the account to any caller.
     returns_link = email.kind is EmailKind.LINK and services.mailer.is_local
     return Sent("ok", email.secret) if returns_link else Sent("ok")
 
 
-def _compose(send: LoginEmail, secret: str, claim: Claimed, public_url: str) -> Email:
-    minutes = LIFETIMES[send.kind] // timedelta(minutes=1)
-    if send.kind is SecretKind.LINK:
-        return Email(send.email, EmailKind.LINK, f"{public_url}/login#token={secret}", minutes, send.sent_at)
-    if claim.codes_stopped:
-        return Email(send.email, EmailKind.CODES_STOPPED, "", minutes, send.sent_at)
-    return Email(send.email, EmailKind.CODE, secret, minutes, send.sent_at)
+def _compose(record: LoginEmail, secret: str, public_url: str, *, codes_stopped: bool) -> Email:
+    minutes = LIFETIMES[record.kind] // timedelta(minutes=1)
+    if record.kind is SecretKind.LINK:
+        return Email(record.address, EmailKind.LINK, f"{public_url}/login#token={secret}", minutes, record.sent_at)
+    if codes_stopped:
+        return Email(record.address, EmailKind.CODES_STOPPED, "", minutes, record.sent_at)
+    return Email(record.address, EmailKind.CODE, secret, minutes, record.sent_at)
 
 
-async def _deliver(email: Email, send: LoginEmail, services: Services) -> None:
+async def _deliver(email: Email, record: LoginEmail, services: Services) -> None:
     try:
         await services.mailer.deliver(email)
         return
     except MailRejected:
-        await services.store.undo_send(send)
+        await services.store.delete_email(record)
     except MailOutcomeUnknown:
-        await services.store.allow_resend(send)
+        await services.store.allow_resend(record)
     raise Rejection(Reason.MAIL_NOT_SENT, "The mail server didn't accept the email. Try again.")
 
 

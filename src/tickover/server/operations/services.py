@@ -12,8 +12,8 @@ from tickover.server.operations.access import Access
 from tickover.server.operations.ledgers import Ledgers
 from tickover.server.operations.stored_clocks import Clocks
 from tickover.server.settings import Settings
-from tickover.server.sign_in.logins import SendLimits
 from tickover.server.sign_in.mail.mailer import Mailer
+from tickover.server.sign_in.resend_limits import SendLimits
 from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage.store import Quota, Store
 

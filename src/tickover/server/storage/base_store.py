@@ -11,7 +11,8 @@ from tickover.api.errors import unauthenticated
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, to_micros
 from tickover.server.schedule.clock import Clock
-from tickover.server.sign_in.logins import HOUR, Claimed, CountedAttempt, LoginEmail, SendLimits, TooSoon
+from tickover.server.sign_in.login_emails import CountedAttempt, LoginEmail
+from tickover.server.sign_in.resend_limits import HOUR, EmailRecorded, SendLimits, TooSoon
 from tickover.server.storage import rows, statements
 from tickover.server.storage.rows import MAX_KEY, owner_values
 from tickover.server.storage.rules import clock_rules as clocks
@@ -79,14 +80,14 @@ class BaseStore(ABC):
     async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
         return await self._run(lambda: logins.find_or_create_user(email, new_key, now))
 
-    async def claim_send(self, send: LoginEmail, limits: SendLimits) -> Claimed | TooSoon:
-        return await self._run(lambda: logins.claim_send(send, limits))
+    async def record_email(self, email: LoginEmail, limits: SendLimits) -> EmailRecorded | TooSoon:
+        return await self._run(lambda: logins.record_email(email, limits))
 
-    async def undo_send(self, send: LoginEmail) -> None:
-        await self._run(lambda: logins.undo_send(send))
+    async def delete_email(self, email: LoginEmail) -> None:
+        await self._run(lambda: logins.delete_email(email))
 
-    async def allow_resend(self, send: LoginEmail) -> None:
-        await self._change(statements.ALLOW_RESEND, send.digest)
+    async def allow_resend(self, email: LoginEmail) -> None:
+        await self._change(statements.ALLOW_RESEND, email.digest)
 
     async def count_attempt(self, email: str, limits: SendLimits, now: Instant) -> CountedAttempt | None:
         return await self._run(lambda: logins.count_attempt(email, limits, now))

@@ -1,7 +1,7 @@
 """The schema of each kind of database, and the numbered migrations that bring older databases to it.
 
 `sqlite/schema.sql` and `postgres/schema.sql` say what the schema is. A new database gets it at once, with the version
-of the newest migration. A migration is a file such as `sqlite/migrations/0102_add_colours.sql`.
+of the newest migration. A migration is a file such as `sqlite/migrations/0103_add_colours.sql`.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from tickover.server.settings import SettingError
 
-FIRST_VERSION: Final = 101
+FIRST_VERSION: Final = 102
 """The version of a schema without migrations. Databases of unreleased versions have smaller numbers."""
 _FOLDER: Final = Path(__file__).parent
 

@@ -178,43 +178,45 @@ FIND_TOKEN: Final = Statement(
 # Emails and attempts
 
 
-def _nth_newest_send(nth: str, condition: str) -> str:
+def _nth_newest_email(nth: str, condition: str) -> str:
     """Return a query of the time of the nth newest email to the address in the time range that begins at $3."""
     return f"""(
-      select sent_at from login_sends
+      select sent_at from login_emails
       where email = $1 and not spent and sent_at > $3 and sent_at < $4 and {condition}
       order by number desc limit 1 offset {nth})"""
 
 
-# The last email that holds its slot, the emails that the hourly limits count from, the last number, and the failures.
-FIND_SENDS: Final = _both(f"""
+# The last email that delays the next one, the emails that the hourly limits count from, the last number, and failures.
+FIND_LAST_EMAILS: Final = _both(f"""
     select
-      (select sent_at from login_sends where email = $1 and holds_slot order by number desc limit 1),
-      {_nth_newest_send("$5", "true")}, {_nth_newest_send("$6", "network = $2")},
-      (select number from login_sends where email = $1 order by number desc limit 1),
+      (select sent_at from login_emails where email = $1 and delays_next order by number desc limit 1),
+      {_nth_newest_email("$5", "true")}, {_nth_newest_email("$6", "network = $2")},
+      (select number from login_emails where email = $1 order by number desc limit 1),
       (select count from login_failures where email = $1), (select last_at from login_failures where email = $1)""")
 # Fixed codes of one instant have the same digest.
-INSERT_SEND: Final = _both("""
-    insert into login_sends (digest, email, kind, sent_at, expires_at, network, holds_slot, number)
+INSERT_EMAIL: Final = _both("""
+    insert into login_emails (digest, email, kind, sent_at, expires_at, network, delays_next, number)
     select $1, $2, $3, $4, $5, $6, $7, $8 where {lock}
     on conflict (digest) do nothing""")
-DELETE_SEND: Final = _both("delete from login_sends where digest = $1 and {lock}")
-ALLOW_RESEND: Final = _both("update login_sends set holds_slot = false where digest = $1")
-ALLOW_RESENDS: Final = _both("update login_sends set holds_slot = false where email = $1 and {lock}")
+DELETE_EMAIL: Final = _both("delete from login_emails where digest = $1 and {lock}")
+ALLOW_RESEND: Final = _both("update login_emails set delays_next = false where digest = $1")
+ALLOW_RESENDS: Final = _both("update login_emails set delays_next = false where email = $1 and {lock}")
 FIND_NEWEST_CODE: Final = _both("""
-    select digest, sent_at, expires_at, tries, spent,
+    select digest, sent_at, expires_at, attempts, spent,
       (select count from login_failures where login_failures.email = $1),
       (select last_at from login_failures where login_failures.email = $1)
-    from login_sends where email = $1 and kind = 'CODE' order by number desc limit 1""")
-FIND_LINK: Final = _both("select email, expires_at, spent from login_sends where digest = $1 and kind = 'LINK'")
-COUNT_TRY: Final = _both("update login_sends set tries = tries + 1 where digest = $1 and {lock} returning digest")
+    from login_emails where email = $1 and kind = 'CODE' order by number desc limit 1""")
+FIND_LINK: Final = _both("select email, expires_at, spent from login_emails where digest = $1 and kind = 'LINK'")
+COUNT_ATTEMPT: Final = _both(
+    "update login_emails set attempts = attempts + 1 where digest = $1 and {lock} returning digest"
+)
 # If $2, earlier failures have expired.
 COUNT_FAILURE: Final = _both("""
     insert into login_failures (email, count, last_at) select $1, 1, $3 where {lock}
     on conflict (email) do update
     set count = case when $2 then 1 else login_failures.count + 1 end, last_at = excluded.last_at""")
-SPEND_SENDS: Final = _both(
-    "update login_sends set spent = true where email = $1 and not spent and {lock} returning digest"
+SPEND_EMAILS: Final = _both(
+    "update login_emails set spent = true where email = $1 and not spent and {lock} returning digest"
 )
 RESET_FAILURES: Final = _both("delete from login_failures where email = $1 and {lock}")
 
@@ -255,9 +257,9 @@ SWEEP_TOKENS: Final = _both("""
 # Earlier emails to the same address too, whatever their timestamps. If the wall clock was set back, an earlier code
 # would otherwise outlive a newer one, and become the newest.
 SWEEP_SENDS: Final = _both("""
-    delete from login_sends
+    delete from login_emails
     where digest in (
       select earlier.digest
-      from (select email, number from login_sends where sent_at <= $1 order by sent_at limit $2) as old
-      join login_sends as earlier on earlier.email = old.email and earlier.number <= old.number)
+      from (select email, number from login_emails where sent_at <= $1 order by sent_at limit $2) as old
+      join login_emails as earlier on earlier.email = old.email and earlier.number <= old.number)
     returning 1""")

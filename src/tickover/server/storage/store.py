@@ -9,7 +9,8 @@ from tickover.api.connections import BankProtocol
 from tickover.api.errors import Reason, Rejection, truncate
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clock import Clock
-from tickover.server.sign_in.logins import Claimed, CountedAttempt, LoginEmail, SendLimits, TooSoon
+from tickover.server.sign_in.login_emails import CountedAttempt, LoginEmail
+from tickover.server.sign_in.resend_limits import EmailRecorded, SendLimits, TooSoon
 from tickover.server.sign_in.tokens import Permission
 
 
@@ -314,17 +315,17 @@ class Store(Protocol):
         Return the resulting clock, changed or not, or None if the owner has no such clock.
         """
 
-    async def claim_send(self, send: LoginEmail, limits: SendLimits) -> Claimed | TooSoon:
+    async def record_email(self, email: LoginEmail, limits: SendLimits) -> EmailRecorded | TooSoon:
         """Record an email and make its secret valid, unless earlier emails make it too soon.
 
         There are three limits: the interval since the last email (see `allow_resend`), the unused emails to the address
         in the last hour, and those from the same network. If it is too soon, nothing changes.
         """
 
-    async def undo_send(self, send: LoginEmail) -> None:
+    async def delete_email(self, email: LoginEmail) -> None:
         """Delete the record of an email that was not sent. The previous code becomes the newest again."""
 
-    async def allow_resend(self, send: LoginEmail) -> None:
+    async def allow_resend(self, email: LoginEmail) -> None:
         """Let the next email follow at once, because the delivery of this one is unknown. Its secret stays valid."""
 
     async def count_attempt(self, email: str, limits: SendLimits, now: Instant) -> CountedAttempt | None:

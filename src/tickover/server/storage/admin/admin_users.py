@@ -90,7 +90,7 @@ class Users:
             if not await db.fetch("delete from users where key = $1 returning 1", user.key):
                 return None
             tokens = await db.fetch("delete from tokens where user_key = $1 returning 1", user.key)
-            emails = await db.fetch("delete from login_sends where email = $1 returning 1", user.email)
+            emails = await db.fetch("delete from login_emails where email = $1 returning 1", user.email)
             await db.fetch("delete from login_failures where email = $1", user.email)
             await db.fetch(f"delete from connections where clock_key in {_CLOCKS}", user.key)
         try:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tickover.api.errors import unauthenticated
 from tickover.api.timestamps import Instant, to_micros
 from tickover.server.schedule.clock import Clock
-from tickover.server.sign_in.logins import HOUR
+from tickover.server.sign_in.resend_limits import HOUR
 from tickover.server.storage import statements
 from tickover.server.storage.base_store import BaseStore, sweeps
 from tickover.server.storage.postgres.batcher import Batcher

@@ -4,15 +4,8 @@ from typing import Any, Final
 from zlib import crc32
 
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.sign_in.logins import (
-    HOUR,
-    MAX_DISORDER,
-    Claimed,
-    CountedAttempt,
-    LoginEmail,
-    SendLimits,
-    TooSoon,
-)
+from tickover.server.sign_in.login_emails import CountedAttempt, LoginEmail
+from tickover.server.sign_in.resend_limits import HOUR, MAX_DISORDER, EmailRecorded, SendLimits, TooSoon
 from tickover.server.storage import statements
 from tickover.server.storage.rules.steps import Call, Rule, address_lock, read, write
 from tickover.server.storage.store import NewSession
@@ -22,27 +15,27 @@ DECOYS: Final = 64
 _NEVER: Final = 2**40
 
 
-def claim_send(send: LoginEmail, limits: SendLimits) -> Rule[Claimed | TooSoon]:
-    yield address_lock(send.email, send.sent_at)
-    until = to_micros(send.sent_at + MAX_DISORDER)
+def record_email(email: LoginEmail, limits: SendLimits) -> Rule[EmailRecorded | TooSoon]:
+    yield address_lock(email.address, email.sent_at)
+    until = to_micros(email.sent_at + MAX_DISORDER)
     skipped = [n - 1 if n else _NEVER for n in (limits.sends_an_hour, limits.sends_an_hour_from_one_network)]
-    values = send.email, send.network, to_micros(send.sent_at - HOUR), until, *skipped
-    [(last, nth, nth_from_network, number, *failures)] = yield read(Call(statements.FIND_SENDS, values))
-    since = to_micros(send.sent_at - limits.resend_interval)
-    if send.is_mailed and last is not None and since < last < until:
+    values = email.address, email.network, to_micros(email.sent_at - HOUR), until, *skipped
+    [(last, nth, nth_from_network, number, *failures)] = yield read(Call(statements.FIND_LAST_EMAILS, values))
+    since = to_micros(email.sent_at - limits.resend_interval)
+    if email.is_mailed and last is not None and since < last < until:
         return TooSoon(from_micros(last), limits.resend_interval, by_last_email=True)
     if reached := [sent_at for sent_at in (nth, nth_from_network) if sent_at is not None]:
         # If both limits are reached, the later one decides.
         return TooSoon(from_micros(max(reached)), HOUR, by_last_email=False)
-    instants = to_micros(send.sent_at), to_micros(send.expires_at)
-    columns = send.digest, send.email, send.kind, *instants, send.network, send.is_mailed, (number or 0) + 1
-    yield write(Call(statements.INSERT_SEND, columns))
-    return Claimed(codes_stopped=_live_failures(failures, limits, send.sent_at) >= limits.failures_in_a_row)
+    instants = to_micros(email.sent_at), to_micros(email.expires_at)
+    columns = email.digest, email.address, email.kind, *instants, email.network, email.is_mailed, (number or 0) + 1
+    yield write(Call(statements.INSERT_EMAIL, columns))
+    return EmailRecorded(codes_stopped=_live_failures(failures, limits, email.sent_at) >= limits.failures_in_a_row)
 
 
-def undo_send(send: LoginEmail) -> Rule[None]:
-    yield address_lock(send.email, send.sent_at)
-    yield write(Call(statements.DELETE_SEND, (send.digest,)))
+def delete_email(email: LoginEmail) -> Rule[None]:
+    yield address_lock(email.address, email.sent_at)
+    yield write(Call(statements.DELETE_EMAIL, (email.digest,)))
 
 
 def count_attempt(email: str, limits: SendLimits, now: Instant) -> Rule[CountedAttempt | None]:
@@ -51,13 +44,14 @@ def count_attempt(email: str, limits: SendLimits, now: Instant) -> Rule[CountedA
     if code is None:
         yield _count_miss(email, now)
         return None
-    digest, sent_at, expires_at, tries, spent, *failures = code
+    digest, sent_at, expires_at, attempts, spent, *failures = code
     live_failures = _live_failures(failures, limits, now)
-    if spent or tries >= limits.code_tries or expires_at <= to_micros(now) or live_failures >= limits.failures_in_a_row:
+    is_live = not spent and attempts < limits.code_attempts and expires_at > to_micros(now)
+    if not is_live or live_failures >= limits.failures_in_a_row:
         yield _count_miss(email, now)
         return None
     yield write(
-        Call(statements.COUNT_TRY, (digest,)),
+        Call(statements.COUNT_ATTEMPT, (digest,)),
         Call(statements.COUNT_FAILURE, (email, live_failures == 0, to_micros(now))),
     )
     return CountedAttempt(digest, from_micros(sent_at))
@@ -110,7 +104,7 @@ def _open_session(email: str, user: Any, session: NewSession) -> Rule[bytes | No
     user_key = bytes(user[0]) if user else session.user_key
     new_user = Call(statements.INSERT_USER, (user_key, email, to_micros(session.created_at)))
     spent = yield write(
-        Call(statements.SPEND_SENDS, (email,)),
+        Call(statements.SPEND_EMAILS, (email,)),
         Call(statements.RESET_FAILURES, (email,)),
         *([] if user else [new_user]),
         Call(statements.INSERT_SESSION, (session.token_digest, user_key, to_micros(session.expires_at))),
@@ -130,6 +124,6 @@ def _count_miss(name: str, now: Instant) -> Any:
     """Write to a decoy what an attempt against a live code writes, so that both take the same time."""
     decoy = crc32(name.encode()) % DECOYS
     return write(
-        Call(statements.COUNT_TRY, (decoy.to_bytes(32, "big"),)),
+        Call(statements.COUNT_ATTEMPT, (decoy.to_bytes(32, "big"),)),
         Call(statements.COUNT_FAILURE, (str(decoy), False, to_micros(now))),
     )

@@ -69,24 +69,24 @@ create index connections_by_clock on connections (clock_key);
 create unique index connections_by_setup_digest on connections (setup_digest) where setup_digest is not null;
 create unique index connections_by_access_digest on connections (access_digest) where access_digest is not null;
 
--- Emails that were sent or are being sent. The newest email that holds its slot delays the next one. The newest code of an
+-- Emails that were sent or are being sent. The newest email with delays_next delays the next one. The newest code of an
 -- address is the valid one. digest: an HMAC of a code, or SHA-256 of a link's secret. network: a keyed digest of the
 -- client's network. It allows counting by network, and doesn't reveal the client's address. number: the order of emails to
 -- an address. A wall clock can be set back, so sent_at is not reliable.
-create table login_sends (
-  digest     blob    not null primary key,
-  email      text    not null,
-  kind       text    not null check (kind in ('CODE', 'LINK')),
-  sent_at    integer not null,
-  expires_at integer not null,
-  network    blob    not null,
-  tries      integer not null default 0,
-  spent      integer not null default 0,
-  holds_slot integer not null default 1,
-  number     integer not null default 0
+create table login_emails (
+  digest      blob    not null primary key,
+  email       text    not null,
+  kind        text    not null check (kind in ('CODE', 'LINK')),
+  sent_at     integer not null,
+  expires_at  integer not null,
+  network     blob    not null,
+  attempts    integer not null default 0,
+  spent       integer not null default 0,
+  delays_next integer not null default 1,
+  number      integer not null default 0
 ) strict, without rowid;
-create index login_sends_by_email on login_sends (email, number);
-create index login_sends_by_age on login_sends (sent_at);
+create index login_emails_by_email on login_emails (email, number);
+create index login_emails_by_age on login_emails (sent_at);
 
 -- Consecutive failures against all live codes of an address, and the time of the last one. A sign-in deletes the row.
 create table login_failures (
@@ -97,7 +97,7 @@ create table login_failures (
 
 -- Decoys: emails that were never sent. An attempt without a live code updates a decoy with the same statements as an
 -- attempt against a real code, so that both take the same time. They are spent, and the sweep never deletes them.
-insert into login_sends (digest, email, kind, sent_at, expires_at, network, spent, holds_slot)
+insert into login_emails (digest, email, kind, sent_at, expires_at, network, spent, delays_next)
   with recursive decoys (number) as (select 0 union all select number + 1 from decoys where number < 63)
   select unhex(printf('%064x', number)), '', 'CODE', 9223372036854775807, 0, x'', 1, 0 from decoys;
 insert into login_failures (email, count, last_at)

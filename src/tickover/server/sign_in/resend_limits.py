@@ -1,29 +1,23 @@
-"""Sign-in: codes and links, their lifetimes, and the limits on emails and attempts."""
+"""Limits on emails to an address, and on attempts with its codes."""
 
 from datetime import timedelta
-from enum import StrEnum
 from math import ceil
 from typing import Final
 
 from msgspec import Struct
 
 from tickover.api.limits import (
-    CODE_LIFETIME,
-    CODE_TRIES,
+    CODE_ATTEMPTS,
     FAILURES_IN_A_ROW,
-    LINK_LIFETIME,
     RESEND_INTERVAL,
     SENDS_AN_HOUR,
     SENDS_AN_HOUR_FROM_ONE_NETWORK,
 )
 from tickover.api.timestamps import Instant
 
-
-class SecretKind(StrEnum):
-    """The kind of secret in an email."""
-
-    CODE = "CODE"
-    LINK = "LINK"
+HOUR: Final = timedelta(hours=1)
+MAX_DISORDER: Final = timedelta(minutes=10)
+"""Concurrent emails may be recorded out of order. A time later than this means that the wall clock was set back."""
 
 
 class SendLimits(Struct, frozen=True):
@@ -32,44 +26,13 @@ class SendLimits(Struct, frozen=True):
     resend_interval: timedelta = RESEND_INTERVAL
     sends_an_hour: int = SENDS_AN_HOUR
     sends_an_hour_from_one_network: int = SENDS_AN_HOUR_FROM_ONE_NETWORK
-    code_tries: int = CODE_TRIES
+    code_attempts: int = CODE_ATTEMPTS
     failures_in_a_row: int = FAILURES_IN_A_ROW
     failure_lifetime: timedelta | None = None
     """How long after the last failure the failures count. None means until a sign-in."""
 
 
-HOUR: Final = timedelta(hours=1)
-MAX_DISORDER: Final = timedelta(minutes=10)
-"""Concurrent emails may be recorded out of order. A time later than this means that the wall clock was set back."""
-LIFETIMES: Final = {SecretKind.CODE: CODE_LIFETIME, SecretKind.LINK: LINK_LIFETIME}
-
-
-class LoginEmail(Struct, frozen=True):
-    """The record of an email: the digest of its secret, its address and its time."""
-
-    digest: bytes
-    email: str
-    kind: SecretKind
-    sent_at: Instant
-    network: bytes
-    """A digest of the caller's network."""
-    is_mailed: bool = True
-    """Whether the resend interval applies. Fixed codes aren't mailed."""
-
-    @property
-    def expires_at(self) -> Instant:
-        """The first instant at which the secret is invalid."""
-        return self.sent_at + LIFETIMES[self.kind]
-
-
-class CountedAttempt(Struct, frozen=True):
-    """A counted attempt, with the digest that the code must match."""
-
-    digest: bytes
-    sent_at: Instant
-
-
-class Claimed(Struct, frozen=True):
+class EmailRecorded(Struct, frozen=True):
     """The email may be sent. If `codes_stopped`, the address accepts no codes until it signs in with a link."""
 
     codes_stopped: bool

@@ -17,9 +17,9 @@ from tests.store.values import (
     MINUTE,
     NOW,
     SECOND,
-    claim,
     code,
     code_limits,
+    delaying_email,
     digest,
     link,
     redeem,
@@ -29,7 +29,8 @@ from tests.store.values import (
 )
 from tickover.api.limits import RESEND_INTERVAL
 from tickover.api.timestamps import Instant
-from tickover.server.sign_in.logins import Claimed, CountedAttempt, LoginEmail, SendLimits, TooSoon
+from tickover.server.sign_in.login_emails import CountedAttempt, LoginEmail
+from tickover.server.sign_in.resend_limits import EmailRecorded, SendLimits, TooSoon
 from tickover.server.storage.store import Store
 
 HERE, THERE = b"network: here...", b"network: there.."
@@ -38,37 +39,37 @@ _codes_and_links = pytest.mark.parametrize("kind", [code, link])
 _HOURLY = TooSoon(NOW, HOUR, by_last_email=False)
 
 
-# The interval: an email holds the slot of its address
+# The interval: an email delays the next one to its address
 
 
 @pytest.mark.parametrize("first", [code, link])
 @pytest.mark.parametrize("second", [code, link])
-async def test_email_holds_the_slot_of_its_address_for_a_minute(store: Store, first: Kind, second: Kind) -> None:
+async def test_email_delays_the_next_one_to_its_address_for_a_minute(store: Store, first: Kind, second: Kind) -> None:
     await sent(store, first(1))
     for after in (timedelta(0), RESEND_INTERVAL - MICROSECOND):
-        assert await claim(store, second(2, NOW + after)) == NOW
-    assert await claim(store, second(3, NOW + RESEND_INTERVAL)) is None
-    assert await claim(store, second(4, NOW + RESEND_INTERVAL + SECOND)) == NOW + RESEND_INTERVAL
+        assert await delaying_email(store, second(2, NOW + after)) == NOW
+    assert await delaying_email(store, second(3, NOW + RESEND_INTERVAL)) is None
+    assert await delaying_email(store, second(4, NOW + RESEND_INTERVAL + SECOND)) == NOW + RESEND_INTERVAL
 
 
-async def test_code_that_is_not_mailed_neither_waits_for_the_slot_nor_holds_it(store: Store) -> None:
+async def test_code_that_is_not_mailed_neither_waits_nor_delays_others(store: Store) -> None:
     fixed = replace(code(1), is_mailed=False)
     await sent(store, fixed)
     await sent(store, link(2))
     for _ in range(2):
         await sent(store, fixed)
-    assert await claim(store, link(3, NOW + SECOND)) == NOW
+    assert await delaying_email(store, link(3, NOW + SECOND)) == NOW
     assert await redeem(store, fixed, session(1)) == user(1)
 
 
 async def test_code_that_is_not_mailed_counts_for_the_hourly_limits(store: Store) -> None:
     for number in range(2):
         fixed = replace(code(number, NOW + number * SECOND), is_mailed=False)
-        claimed = await store.claim_send(fixed, SendLimits(sends_an_hour=1))
-        assert claimed == (_HOURLY if number else Claimed(codes_stopped=False))
+        outcome = await store.record_email(fixed, SendLimits(sends_an_hour=1))
+        assert outcome == (_HOURLY if number else EmailRecorded(codes_stopped=False))
 
 
-async def test_slot_is_compared_by_exact_address(store: Store) -> None:
+async def test_interval_is_for_the_exact_address(store: Store) -> None:
     odd = ["ana@x.test", "Ana@x.test", '"ana"@x.test', "a%@x.test", "a_@x.test", "änä@x.test", '"ana "@x.test']
     for number, email in enumerate(odd):
         await sent(store, code(number, email=email))
@@ -77,26 +78,26 @@ async def test_slot_is_compared_by_exact_address(store: Store) -> None:
 
 
 @pytest.mark.parametrize("allow_resend", [False, True])
-async def test_revoking_a_token_can_release_the_slot_of_its_user(store: Store, allow_resend: bool) -> None:
+async def test_revoking_a_token_can_let_the_next_email_follow_at_once(store: Store, allow_resend: bool) -> None:
     for number, email in ((1, ANA), (2, BEN)):
         await sent(store, code(number, email=email))
         await store.redeem_code(email, digest(number), session(number))
     assert await store.revoke_token(session(1).token_digest, allow_resend=allow_resend)
     assert not await store.revoke_token(digest(3), allow_resend=allow_resend)
-    assert await claim(store, code(4, email=ANA)) == (None if allow_resend else NOW)
-    assert await claim(store, code(5, email=BEN)) == NOW
+    assert await delaying_email(store, code(4, email=ANA)) == (None if allow_resend else NOW)
+    assert await delaying_email(store, code(5, email=BEN)) == NOW
 
 
 @_codes_and_links
-async def test_undone_email_holds_no_slot_and_its_secret_is_invalid(store: Store, kind: Kind) -> None:
+async def test_deleted_email_delays_nothing_and_its_secret_is_invalid(store: Store, kind: Kind) -> None:
     await sent(store, code(2, email=BEN))
-    undone = await sent(store, kind(1))
+    deleted = await sent(store, kind(1))
     for _ in range(2):
-        await store.undo_send(undone)
+        await store.delete_email(deleted)
     assert await store.count_attempt(ANA, code_limits(), NOW) is None
-    assert await redeem(store, undone, session(7)) is None
+    assert await redeem(store, deleted, session(7)) is None
     await sent(store, code(3))
-    assert await claim(store, code(4, NOW + SECOND, email=BEN)) == NOW
+    assert await delaying_email(store, code(4, NOW + SECOND, email=BEN)) == NOW
     assert await store.count_attempt(BEN, code_limits(), NOW) == CountedAttempt(digest(2), NOW)
 
 
@@ -114,10 +115,10 @@ async def test_undone_email_holds_no_slot_and_its_secret_is_invalid(store: Store
 )
 async def test_hourly_limits_on_emails(store: Store, limits: SendLimits, networks: int, limit: int) -> None:
     results = [
-        await store.claim_send(code(number, NOW + number * MINUTE, network=b"%16d" % (number % networks)), limits)
+        await store.record_email(code(number, NOW + number * MINUTE, network=b"%16d" % (number % networks)), limits)
         for number in range(40)
     ]
-    assert results[:limit] == [Claimed(codes_stopped=False)] * limit
+    assert results[:limit] == [EmailRecorded(codes_stopped=False)] * limit
     assert [result for result in results[limit:] if not isinstance(result, TooSoon) or result.by_last_email] == []
 
 
@@ -128,7 +129,7 @@ async def test_hour_starts_with_the_oldest_counted_email(store: Store) -> None:
     for number in range(3):
         leaves = NOW + number * MINUTE
         held = code(20 + number, leaves + HOUR - MICROSECOND, network=HERE)
-        assert await store.claim_send(held, HOURLY_LIMITS_ONLY) == TooSoon(leaves, HOUR, by_last_email=False)
+        assert await store.record_email(held, HOURLY_LIMITS_ONLY) == TooSoon(leaves, HOUR, by_last_email=False)
         await sent(store, code(30 + number, leaves + HOUR, network=HERE), HOURLY_LIMITS_ONLY)
 
 
@@ -138,18 +139,18 @@ async def test_wait_is_until_both_limits_allow(store: Store) -> None:
         await sent(store, code(number, NOW + number * MINUTE, network=network), HOURLY_LIMITS_ONLY)
     later = NOW + 30 * MINUTE
     for network, since in ((HERE, NOW + 20 * MINUTE), (THERE, NOW)):
-        held = await store.claim_send(code(30, later, network=network), HOURLY_LIMITS_ONLY)
+        held = await store.record_email(code(30, later, network=network), HOURLY_LIMITS_ONLY)
         assert held == TooSoon(since, HOUR, by_last_email=False)
 
 
-async def test_rejected_or_undone_email_does_not_count(store: Store) -> None:
+async def test_rejected_or_deleted_email_does_not_count(store: Store) -> None:
     for number in range(40, 60):
-        await store.undo_send(await sent(store, code(number), HOURLY_LIMITS_ONLY))
+        await store.delete_email(await sent(store, code(number), HOURLY_LIMITS_ONLY))
     for number in range(10):
         # An email with unknown delivery counts.
         await store.allow_resend(await sent(store, code(number, NOW + number * SECOND), HOURLY_LIMITS_ONLY))
     for number in range(10, 40):
-        assert isinstance(await store.claim_send(link(number, NOW + MINUTE), HOURLY_LIMITS_ONLY), TooSoon)
+        assert isinstance(await store.record_email(link(number, NOW + MINUTE), HOURLY_LIMITS_ONLY), TooSoon)
         assert await store.redeem_link(digest(number), session(99, NOW + MINUTE)) is None
     assert await store.count_attempt(ANA, SendLimits(), NOW + MINUTE) == CountedAttempt(digest(9), NOW + 9 * SECOND)
     await sent(store, code(40, NOW + HOUR), HOURLY_LIMITS_ONLY)
@@ -164,13 +165,13 @@ async def test_sign_in_resets_both_counts_of_its_address(store: Store, kind: Kin
             network = HERE if number < start + 10 else b"%16d" % number
             await sent(store, kind(number, NOW + number * MICROSECOND, network=network), HOURLY_LIMITS_ONLY)
         for network in (HERE, THERE):
-            held = await store.claim_send(code(1000, later, network=network), HOURLY_LIMITS_ONLY)
+            held = await store.record_email(code(1000, later, network=network), HOURLY_LIMITS_ONLY)
             assert isinstance(held, TooSoon)
 
     await fill(0)
     bens = await sent(store, link(2000, email=BEN), HOURLY_LIMITS_ONLY)
     assert await redeem(store, bens, session(98, later)) is not None
-    assert isinstance(await store.claim_send(code(1001, later, network=THERE), HOURLY_LIMITS_ONLY), TooSoon)
+    assert isinstance(await store.record_email(code(1001, later, network=THERE), HOURLY_LIMITS_ONLY), TooSoon)
     assert await redeem(store, kind(29, NOW + 29 * MICROSECOND), session(99, later)) is not None
     await fill(100)
 
@@ -188,17 +189,17 @@ class Guesser:
         self._store = store
         self._numbers = count()
 
-    async def send(self, kind: Kind = code, email: str = ANA) -> tuple[LoginEmail, Claimed | TooSoon]:
+    async def send(self, kind: Kind = code, email: str = ANA) -> tuple[LoginEmail, EmailRecorded | TooSoon]:
         self.now += SECOND
         message = kind(next(self._numbers), self.now, email)
-        return message, await self._store.claim_send(message, self.limits)
+        return message, await self._store.record_email(message, self.limits)
 
     async def try_code(self, email: str = ANA) -> bool:
-        """Return whether the store compares a try with the newest code."""
+        """Return whether the store compares an attempt with the newest code."""
         return await self._store.count_attempt(email, self.limits, self.now) is not None
 
     async def fail(self, times: int, email: str = ANA) -> None:
-        """Make this many counted tries, five for each code."""
+        """Make this many counted attempts, five for each code."""
         for done in range(0, times, 5):
             await self.send(code, email)
             for _ in range(min(5, times - done)):
@@ -214,12 +215,12 @@ def guesser(store: Store) -> Guesser:
     return Guesser(store)
 
 
-async def test_claim_returns_whether_codes_are_stopped(guesser: Guesser) -> None:
+async def test_recording_an_email_returns_whether_codes_are_stopped(guesser: Guesser) -> None:
     await guesser.fail(9)
-    assert (await guesser.send())[1] == Claimed(codes_stopped=False)
+    assert (await guesser.send())[1] == EmailRecorded(codes_stopped=False)
     assert await guesser.try_code()
     for kind, email, stopped in ((code, ANA, True), (link, ANA, True), (code, BEN, False)):
-        assert (await guesser.send(kind, email))[1] == Claimed(codes_stopped=stopped)
+        assert (await guesser.send(kind, email))[1] == EmailRecorded(codes_stopped=stopped)
         assert await guesser.try_code(email) != stopped
 
 
@@ -236,11 +237,11 @@ async def test_link_enables_later_codes_but_not_earlier_ones(guesser: Guesser) -
     await guesser.fail(10)
     await guesser.sign_in(link)
     assert not await guesser.try_code()
-    assert (await guesser.send())[1] == Claimed(codes_stopped=False)
+    assert (await guesser.send())[1] == EmailRecorded(codes_stopped=False)
     assert await guesser.try_code()
 
 
-async def test_tries_without_a_live_code_are_not_failures(store: Store, guesser: Guesser) -> None:
+async def test_attempts_without_a_live_code_are_not_failures(store: Store, guesser: Guesser) -> None:
     assert not any([await guesser.try_code() for _ in range(20)])
     await guesser.fail(5)
     assert not any([await guesser.try_code() for _ in range(20)])
@@ -258,7 +259,7 @@ async def test_failed_sign_in_or_sweep_does_not_reset_failures(store: Store, gue
     guesser.now += timedelta(days=1_000)
     while await store.sweep(guesser.now, 10):
         pass
-    assert (await guesser.send())[1] == Claimed(codes_stopped=True)
+    assert (await guesser.send())[1] == EmailRecorded(codes_stopped=True)
 
 
 # The order of sending
@@ -314,14 +315,14 @@ async def test_hourly_limit_counts_emails_in_the_order_of_sending(store: Store) 
     limits = SendLimits(resend_interval=timedelta(0), sends_an_hour=2, sends_an_hour_from_one_network=0)
     first, second = NOW + 5 * MINUTE, NOW
     for number, sent_at in enumerate((first, second)):
-        assert isinstance(await store.claim_send(code(number, sent_at), limits), Claimed)
+        assert isinstance(await store.record_email(code(number, sent_at), limits), EmailRecorded)
         await store.allow_resend(code(number, sent_at))
-    rejected = await store.claim_send(code(3, NOW + 6 * MINUTE), limits)
+    rejected = await store.record_email(code(3, NOW + 6 * MINUTE), limits)
     assert rejected == TooSoon(first, HOUR, by_last_email=False)
 
 
 @pytest.mark.parametrize(
-    ("set_back", "holds"),
+    ("set_back", "delays"),
     [
         pytest.param(timedelta(seconds=1), True, id="a second"),
         pytest.param(timedelta(minutes=9), True, id="nine minutes"),
@@ -329,12 +330,12 @@ async def test_hourly_limit_counts_emails_in_the_order_of_sending(store: Store) 
         pytest.param(DAY, False, id="a day"),
     ],
 )
-async def test_timestamp_far_in_the_future_holds_no_slot(store: Store, set_back: timedelta, holds: bool) -> None:
+async def test_timestamp_far_in_the_future_delays_nothing(store: Store, set_back: timedelta, delays: bool) -> None:
     await sent(store, code(1))
-    claimed = await store.claim_send(code(2, NOW - set_back), SendLimits())
-    assert isinstance(claimed, TooSoon) == holds
-    if isinstance(claimed, TooSoon):
-        assert claimed.retry_after_seconds(NOW - set_back) == 60
+    outcome = await store.record_email(code(2, NOW - set_back), SendLimits())
+    assert isinstance(outcome, TooSoon) == delays
+    if isinstance(outcome, TooSoon):
+        assert outcome.retry_after_seconds(NOW - set_back) == 60
 
 
 async def test_failures_with_a_lifetime_expire_after_the_last_one(guesser: Guesser) -> None:
@@ -343,11 +344,11 @@ async def test_failures_with_a_lifetime_expire_after_the_last_one(guesser: Guess
     await guesser.fail(9)
     guesser.now += HOUR - 2 * SECOND  # the next email takes a second
     await guesser.fail(1)
-    assert (await guesser.send())[1] == Claimed(codes_stopped=True)
+    assert (await guesser.send())[1] == EmailRecorded(codes_stopped=True)
     assert not await guesser.try_code()
     guesser.now += HOUR - 3 * SECOND
-    assert (await guesser.send())[1] == Claimed(codes_stopped=True)
-    assert (await guesser.send())[1] == Claimed(codes_stopped=False)
+    assert (await guesser.send())[1] == EmailRecorded(codes_stopped=True)
+    assert (await guesser.send())[1] == EmailRecorded(codes_stopped=False)
     # They count from the beginning again.
     await guesser.fail(10)
-    assert (await guesser.send())[1] == Claimed(codes_stopped=True)
+    assert (await guesser.send())[1] == EmailRecorded(codes_stopped=True)
