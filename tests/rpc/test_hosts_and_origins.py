@@ -10,7 +10,8 @@ from tickover.api.errors import Rejection
 from tickover.server.http1.http_messages import Request
 from tickover.server.settings import Settings, read_settings
 from tickover.server.web import pages
-from tickover.server.web.handler import Handler, HostCheck
+from tickover.server.web.handler import Handler
+from tickover.server.web.host_check import HostCheck
 
 EVERYWHERE = {"host": "0.0.0.0", "mail_url": "smtp://mail.example.com"}
 OUTBOX_EVERYWHERE = {"host": "0.0.0.0", "mail_url": "outbox:"}

@@ -12,7 +12,7 @@ from tests.support.program import Program
 from tests.support.repository import ROOT
 from tests.system.ci_page import FILES, run_job
 from tickover.server.settings import read_settings
-from tickover.server.web.handler import HostCheck
+from tickover.server.web.host_check import HostCheck
 
 SCHEMAS = {
     ".github/workflows/tests.yml": "github-workflows",

@@ -7,11 +7,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from functools import lru_cache
 from itertools import count
 from secrets import token_hex
 from typing import Final
-from urllib.parse import urlsplit
 
 from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.api.limits import MAX_BODY
@@ -21,15 +19,15 @@ from tickover.server.bank.routes import BankRoutes
 from tickover.server.gate import Gate
 from tickover.server.http1.http_messages import SAFE_HEADERS, Header, Request, RequestError, Response, text_response
 from tickover.server.logs import Log
-from tickover.server.networks import ClientNetworks, host_name, is_address, is_loopback
+from tickover.server.networks import ClientNetworks
 from tickover.server.rpc.dispatch import CallResponse, Context, Dispatcher, error_response
 from tickover.server.rpc.reasons import REASONS
-from tickover.server.settings import OUTBOX, Settings
+from tickover.server.settings import Settings
 from tickover.server.sign_in import tokens
+from tickover.server.web.host_check import HostCheck
 from tickover.server.web.pages import Site
 
 HEALTH_CHECKS: Final = frozenset({"/healthz", "/readyz"})
-_MAX_HOST: Final = 300
 _JSON: Final = (b"content-type", b"application/json")
 _VARY: Final = (b"vary", b"Origin")
 _EXPOSED: Final = (b"access-control-expose-headers", b"X-Request-Id, Retry-After")
@@ -42,36 +40,6 @@ _PREFLIGHT: Final = (
 
 def wall_clock() -> Instant:
     return datetime.now(UTC)
-
-
-class HostCheck:
-    """Checks the Host header of requests, against DNS rebinding."""
-
-    def __init__(self, settings: Settings) -> None:
-        is_local, has_outbox = is_loopback(settings.host), settings.mail_url == OUTBOX
-        self._allows_any = not (settings.allowed_hosts or is_local or has_outbox)
-        self._allows_loopback = is_local or has_outbox
-        # No DNS name stands behind an address. An outbox is reached by address in containers and local networks.
-        self._allows_addresses = has_outbox and not is_local
-        public = urlsplit(settings.public_url).hostname
-        self._names = {*settings.allowed_hosts} | ({public} if public else set())
-        # Most requests repeat the same few names.
-        self._is_allowed = lru_cache(maxsize=1024)(self._check_name)
-
-    def check(self, host: bytes | None) -> None:
-        """Raise INVALID_REQUEST if the Host header doesn't name this server."""
-        if self._allows_any:
-            return
-        if host and len(host) <= _MAX_HOST and self._is_allowed(host):
-            return
-        message = "This server doesn't serve that Host. To allow it, add it to TICKOVER_ALLOWED_HOSTS."
-        raise Rejection(Reason.INVALID_REQUEST, message)
-
-    def _check_name(self, host: bytes) -> bool:
-        name = host_name(host)
-        if name in self._names or (self._allows_loopback and is_loopback(name)):
-            return True
-        return self._allows_addresses and is_address(name)
 
 
 class Handler:
