@@ -52,16 +52,16 @@ async def test_accounts_have_the_types_and_signs_of_plaid(world: World, token: s
                 each["name"],
                 each["type"],
                 each["subtype"],
-                *(each["balances"][name] for name in ("current", "available")),
+                *(each["balances"][name] for name in ("current", "available", "limit")),
             )
             for each in accounts
         ]
         assert found == [
-            ("Main", "depository", "checking", 87.5, 87.5),
-            ("Card", "credit", "credit card", 30, None),
-            ("Loan", "loan", "loan", 5000, None),
-            ("Purse", "depository", "cash management", 0, 0),
-            ("Nest egg", "depository", "savings", 0.1, 0.1),
+            ("Main", "depository", "checking", 87.5, 87.5, None),
+            ("Card", "credit", "credit card", 30, None, 5000),
+            ("Loan", "loan", "loan", 5000, None, None),
+            ("Purse", "depository", "cash management", 0, 0, None),
+            ("Nest egg", "depository", "savings", 0.1, 0.1, None),
         ]
     assert all(re.fullmatch("[0-9]{4}", each["mask"]) for each in accounts)
     some = [accounts[3]["account_id"], accounts[0]["account_id"]]
@@ -110,10 +110,18 @@ async def test_account_stays_when_its_currency_is_gone(world: World, token: str)
 async def test_item_names_its_institution(world: World, token: str) -> None:
     item = await connect_plaid(world, token, await create(world, token), institution="First Bank")
     found = (await item.call("/item/get"))["item"]
-    assert (found["item_id"], found["institution_name"], found["error"]) == (item.id, "First Bank", None)
+    names = ("item_id", "institution_name", "error", "created_at")
+    assert [found[name] for name in names] == [item.id, "First Bank", None, START]
     id = found["institution_id"]
-    institution = (await item.call("/institutions/get_by_id", institution_id=id, country_codes=["US"]))["institution"]
-    assert (institution["institution_id"], institution["name"]) == (id, "First Bank")
+    countries = ["GB", "DE"]
+    institution = (await item.call("/institutions/get_by_id", institution_id=id, country_codes=countries))[
+        "institution"
+    ]
+    assert [institution[name] for name in ("institution_id", "name", "country_codes")] == [id, "First Bank", countries]
+    required = "the following required fields are missing: country_codes"
+    assert (await item.send("/institutions/get_by_id", institution_id=id)).json["error_message"] == required
+    unknown = await item.error("/institutions/get_by_id", institution_id=id, country_codes=["XX"])
+    assert unknown == (400, "INVALID_REQUEST", "INVALID_FIELD")
     guess = "ins_" + item.id.removeprefix("conn_")
     for wrong in (guess, f"{guess}-{'0' * 32}", "ins_1", ""):
         error = await item.error("/institutions/get_by_id", institution_id=wrong, country_codes=["US"])
@@ -207,6 +215,8 @@ async def test_transfer_is_two_rows_and_all_rows_have_a_category(world: World, t
     assert categories == ["FOOD_AND_DRINK", "OTHER", "INCOME", "TRANSFER_OUT", "TRANSFER_IN"]
     assert rows(added[3:]) == [("0_out", 20, False), ("0_in", -20, False)]
     assert [each["account_id"].rpartition("_")[2] for each in added[3:]] == ["main", "card"]
+    merchants = [(each["merchant_name"], each["payment_channel"]) for each in added]
+    assert merchants == [("Payment 1", "in store")] * 2 + [(None, "other")] * 3
     account = added[4]["account_id"]
     [only] = (await item.call("/transactions/sync", options={"account_id": account}))["added"]
     assert only == added[4]

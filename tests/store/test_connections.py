@@ -9,7 +9,15 @@ from msgspec.structs import replace
 from tests.store.values import DAY, NOW, START, WEEK, add_clock, clock, connection, digest, key, user
 from tickover.api.connections import BankProtocol
 from tickover.api.ids import first_live_key
-from tickover.server.storage.store import Amendment, ConnectedClock, Created, Quota, Store, TooManyConnections
+from tickover.server.storage.store import (
+    Amendment,
+    ConnectedClock,
+    Created,
+    NameChanges,
+    Quota,
+    Store,
+    TooManyConnections,
+)
 
 LIVE = first_live_key(NOW)
 RowsOf = Callable[[str], Awaitable[int]]
@@ -78,8 +86,9 @@ async def test_access_secret_opens_one_clock(store: Store) -> None:
     await claim(store, 3)
     found = await find(store, 3)
     assert found is not None
-    assert (found.connection, found.login_required, found.owner) == (
+    assert (found.connection, found.connected_at, found.login_required, found.owner) == (
         replace(connection(3), is_claimed=True),
+        START,
         False,
         user(2),
     )
@@ -115,6 +124,20 @@ async def test_login_stays_required(store: Store) -> None:
     found = await find(store, 3)
     assert found is not None
     assert found.login_required
+
+
+async def test_clock_is_the_institution_by_its_current_name(store: Store) -> None:
+    new = replace(connection(3), institution="Tickover Bank", has_clock_institution=True)
+    await store.create_connection(new, digest(3), key(1), user(1), 20)
+    for name, institution in ((None, "Tickover Bank"), ("é" * 150, "é" * 120), ("Savings", "Savings")):
+        await store.update_clock(key(1), user(1), NameChanges(name), Quota())
+        assert await store.list_connections(key(1), user(1)) == [replace(new, institution=institution)]
+        assert [await store.find_institution(key(n), LIVE) for n in (1, 3)] == [institution] * 2
+    await claim(store, 3)
+    found = await find(store, 3)
+    assert found is not None
+    assert (found.connection.institution, found.connection.has_clock_institution) == ("Savings", True)
+    assert await store.find_institution(key(1), first_live_key(NOW + WEEK)) is None
 
 
 async def test_institution_is_found_by_the_key(store: Store) -> None:

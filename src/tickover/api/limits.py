@@ -59,6 +59,7 @@ MAX_POSTED_COUNT: Final = 1_000_000
 MAX_CONNECTIONS: Final = 20
 """Connections of one clock."""
 MAX_INSTITUTION: Final = 120
+DEFAULT_INSTITUTION: Final = "Tickover Bank"
 MAX_BANK_FAULTS: Final = 20
 
 # Scenarios

@@ -59,6 +59,8 @@ class OpenClock(Struct, frozen=True):
     """A clock that a connection has opened."""
 
     connection: StoredConnection
+    connected_at: Instant
+    """The clock's time when it was connected."""
     clock: Clock
     at: Instant
     view: BankView
@@ -106,7 +108,14 @@ class Bank:
         self._callers.put(digest, (connected.owner, clock.key))
         gate.identify(connected.owner)
         view = (await self.services.ledgers.get(clock, schedule)).bank_view
-        return OpenClock(connected.connection, clock, clock.frozen_time, view, _fault(connected, clock))
+        return OpenClock(
+            connected.connection,
+            connected.connected_at,
+            clock,
+            clock.frozen_time,
+            view,
+            _fault(connected, clock),
+        )
 
     async def encode_rows(self, opened: OpenClock, encode: Callable[[Row], bytes]) -> list[Raw]:
         """Return all rows as JSON of the connection's protocol. Other calls run in between."""

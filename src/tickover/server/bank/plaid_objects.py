@@ -1,6 +1,6 @@
 """The objects and errors in responses of Plaid. Money that goes out is positive."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from zlib import crc32
 
@@ -12,7 +12,6 @@ from tickover.api.fields import AccountType
 from tickover.server.bank.bank_service import BankError, OpenClock
 from tickover.server.schedule.bank_view import BankAccount, Row
 from tickover.server.schedule.ledger import fraction_to_number
-from tickover.server.storage.store import StoredConnection
 
 _encode: Final = json.Encoder().encode
 
@@ -28,15 +27,16 @@ _PAYMENT_META: Final = (
     "reference_number", "ppd_id", "payee", "by_order_of", "payer", "payment_method", "payment_processor", "reason",
 )  # fmt: skip
 _UNUSED: Final = (
-    "account_owner", "category_id", "check_number", "logo_url", "merchant_entity_id", "merchant_name",
-    "unofficial_currency_code", "website",
+    "account_owner", "category_id", "check_number", "logo_url", "merchant_entity_id", "unofficial_currency_code",
+    "website",
 )  # fmt: skip
+_CHANNELS: Final = "in store", "online"
+_CREDIT_LIMIT: Final = 5000
 _CONSTANTS: Final = _encode(
     {
         **dict.fromkeys(_UNUSED),
         "counterparties": [],
         "location": dict.fromkeys(_LOCATION),
-        "payment_channel": "other",
         "payment_meta": dict.fromkeys(_PAYMENT_META),
         "transaction_type": "unresolved",
     }
@@ -45,6 +45,7 @@ _CONSTANTS: Final = _encode(
 
 
 def encode_row(row: Row, *, with_description: bool = False) -> bytes:
+    is_payment = row.amount < 0 and row.transfer_id is None
     transaction = {
         "account_id": row.account.id,
         "amount": -row.amount,
@@ -54,8 +55,11 @@ def encode_row(row: Row, *, with_description: bool = False) -> bytes:
         "date": row.at.date(),
         "datetime": row.at,
         "iso_currency_code": row.account.currency,
+        "merchant_name": row.name if is_payment else None,
         "name": row.name,
         "original_description": row.name if with_description else None,
+        # The same for all payments to a merchant.
+        "payment_channel": _CHANNELS[crc32(row.name.encode()) % 2] if is_payment else "other",
         "pending": row.is_pending,
         "pending_transaction_id": row.pending_id,
         "personal_finance_category": _personal_finance_category(row),
@@ -90,7 +94,7 @@ def to_account(clock: OpenClock, account: BankAccount) -> Mapping[str, Any]:
             "available": available,
             "current": fraction_to_number(balance),
             "iso_currency_code": account.currency,
-            "limit": None,
+            "limit": _CREDIT_LIMIT if type == "credit" else None,
             "unofficial_currency_code": None,
         },
         # Most apps show it, and some need it.
@@ -102,12 +106,13 @@ def to_account(clock: OpenClock, account: BankAccount) -> Mapping[str, Any]:
     }
 
 
-def to_item(connection: StoredConnection, institution_id: str, error: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def to_item(clock: OpenClock, institution_id: str, error: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    connection = clock.connection
     return {
         "available_products": ["balance"],
         "billed_products": ["transactions"],
         "consent_expiration_time": None,
-        "created_at": connection.created_at,
+        "created_at": clock.connected_at,
         "error": error,
         "institution_id": institution_id,
         "institution_name": connection.institution,
@@ -118,11 +123,11 @@ def to_item(connection: StoredConnection, institution_id: str, error: Mapping[st
     }
 
 
-def to_institution(id: str, name: str) -> Mapping[str, Any]:
+def to_institution(id: str, name: str, country_codes: Sequence[str]) -> Mapping[str, Any]:
     return {
         # The Python library needs it, although the document doesn't have it.
         "connection_availability": "SUPPORTED",
-        "country_codes": ["US"],
+        "country_codes": country_codes,
         "institution_id": id,
         "name": name,
         "oauth": False,

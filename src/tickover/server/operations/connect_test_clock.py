@@ -9,7 +9,7 @@ from tickover.api import ids, timestamps
 from tickover.api.connections import BankFault, Connected, Connection, Protocol
 from tickover.api.errors import Fault, Reason, Rejection
 from tickover.api.fields import Text, doc
-from tickover.api.limits import MAX_BANK_FAULTS, MAX_CONNECTIONS, MAX_INSTITUTION
+from tickover.api.limits import DEFAULT_INSTITUTION, MAX_BANK_FAULTS, MAX_CONNECTIONS, MAX_INSTITUTION
 from tickover.api.timestamps import Instant
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
@@ -21,7 +21,7 @@ class ConnectEntry(ClockParams, frozen=True):
     protocol: Protocol
     institution: Annotated[
         Text, Meta(min_length=1, max_length=MAX_INSTITUTION), doc("The name of the bank that the program shows.")
-    ] = "Tickover Bank"
+    ] = DEFAULT_INSTITUTION
     bank_faults: Annotated[
         Annotated[Sequence[BankFault], Meta(max_length=MAX_BANK_FAULTS)] | UnsetType,
         doc("Failures of the bank. If several hold at an instant, the first in the list counts."),

@@ -67,10 +67,17 @@ def access_token_of(
     return StoredAccessToken(key, name, bool(read_only), *instants)
 
 
-def connection_of(
-    key: bytes, protocol: BankProtocol, institution: str, created_at: int, faults: str | None, claimed: object
+def connection_of(  # noqa: PLR0913, PLR0917 - one argument for each column
+    key: bytes,
+    protocol: BankProtocol,
+    institution: str,
+    created_at: int,
+    faults: str | None,
+    claimed: object,
+    is_clock: object,
 ) -> StoredConnection:
-    return StoredConnection(key, protocol, institution, from_micros(created_at), faults, bool(claimed))
+    instant = from_micros(created_at)
+    return StoredConnection(key, protocol, institution, instant, faults, bool(claimed), bool(is_clock))
 
 
 def connections_of(rows: Sequence[Sequence[Any]]) -> list[StoredConnection] | None:
@@ -82,8 +89,9 @@ def connections_of(rows: Sequence[Sequence[Any]]) -> list[StoredConnection] | No
 
 def connected_clock(*columns: Any) -> ConnectedClock:
     """Return the clock of these columns: those of a connection, and those of its clock."""
-    login_required, owner, *clock = columns[6:]
-    return ConnectedClock(connection_of(*columns[:6]), bool(login_required), owner, stored_clock(*clock))
+    connected_at, login_required, owner, *clock = columns[7:]
+    connection = connection_of(*columns[:7])
+    return ConnectedClock(connection, from_micros(connected_at), bool(login_required), owner, stored_clock(*clock))
 
 
 def _optional_instant(micros: int | None) -> Instant | None:

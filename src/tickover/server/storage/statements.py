@@ -6,6 +6,8 @@ A revoked token has no user. In a change of a rule, {lock} is a condition: the c
 
 from typing import Final, NamedTuple
 
+from tickover.api.limits import DEFAULT_INSTITUTION, MAX_INSTITUTION
+
 
 class Statement(NamedTuple):
     sqlite: str
@@ -109,12 +111,16 @@ DELETE_CONNECTIONS: Final = _both("delete from connections where clock_key = $1 
 
 # Connections
 
-_CONNECTION: Final = "connections.key, protocol, institution, connections.created_at, faults, access_digest is not null"
+# The name of a clock that is the institution of its connections.
+_NAME: Final = f"coalesce(substr(name, 1, {MAX_INSTITUTION}), '{DEFAULT_INSTITUTION}')"
+_CONNECTION: Final = f"""
+    connections.key, protocol, coalesce(institution, {_NAME}), connections.created_at, faults,
+    access_digest is not null, institution is null"""
 COUNT_CONNECTIONS: Final = _both(f"""
     select (select count(*) from connections where clock_key = $3) from clocks where key = $3 and owner = {OWNER}""")
 INSERT_CONNECTION: Final = _both("""
-    insert into connections (key, clock_key, protocol, institution, created_at, faults, setup_digest)
-    select $1, $2, $3, $4, $5, $6, $7 where {lock} returning key""")
+    insert into connections (key, clock_key, protocol, institution, created_at, connected_at, faults, setup_digest)
+    select $1, $2, $3, $4, $5, frozen_time, $6, $7 from clocks where key = $2 and {lock} returning key""")
 # A clock without connections has one row without values.
 LIST_CONNECTIONS: Final = _both(f"""
     select {_CONNECTION} from clocks left join connections on clock_key = clocks.key
@@ -124,7 +130,7 @@ CLAIM_CONNECTION: Final = _both("""
     update connections set setup_digest = null, access_digest = $2
     where setup_digest = $1 and protocol = $3 and clock_key >= $4 returning key""")
 FIND_CONNECTION: Final = _both(f"""
-    select {_CONNECTION}, login_required, owner, clocks.key, {_CLOCK},
+    select {_CONNECTION}, connected_at, login_required, owner, clocks.key, {_CLOCK},
       case when revision is distinct from $4 then (
         select body from schedules where schedules.clock_key = clocks.key
       ) end
@@ -135,7 +141,10 @@ REQUIRE_LOGIN: Final = _both("""
     where access_digest = $1 and protocol = $2 and clock_key >= $3 returning true""")
 END_CONNECTION: Final = _both("""
     delete from connections where access_digest = $1 and protocol = $2 and clock_key >= $3 returning true""")
-FIND_INSTITUTION: Final = _both("select institution from connections where key = $1 and clock_key >= $2")
+FIND_INSTITUTION: Final = _both(f"""
+    select coalesce(institution, {_NAME}) from connections join clocks on clocks.key = clock_key
+    where connections.key = $1 and clock_key >= $2
+    union all select {_NAME} from clocks where key = $1 and key >= $2""")
 
 # Users and tokens
 

@@ -165,6 +165,8 @@ class StoredConnection(Struct, frozen=True):
     """A JSON array."""
     is_claimed: bool = False
     """Whether a program has exchanged the setup secret for an access secret."""
+    has_clock_institution: bool = False
+    """Whether the institution is the clock itself, whose name may change."""
 
 
 class TooManyConnections(Struct, frozen=True):
@@ -175,6 +177,8 @@ class ConnectedClock(Struct, frozen=True):
     """The clock that the secret of a connection opens."""
 
     connection: StoredConnection
+    connected_at: Instant
+    """The clock's time when it was connected."""
     login_required: bool
     """Whether the bank requires a new login from now on."""
     owner: bytes
@@ -395,7 +399,7 @@ class Store(Protocol):
         """Delete the connection. Return False if the secret is unknown or the clock has expired."""
 
     async def find_institution(self, key: bytes, min_live_key: bytes) -> str | None:
-        """Return the institution of a connection, or None if there is none or its clock has expired."""
+        """Return the name of the institution of a connection, or of a clock. Return None if the clock has expired."""
 
     async def sweep(self, now: Instant, limit: int) -> int:
         """Delete up to `limit` expired rows of each kind. Return their number."""

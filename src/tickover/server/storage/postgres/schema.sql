@@ -62,13 +62,15 @@ create table creations (
 create index creations_by_clock on creations (clock_key);
 
 -- Connections of clocks to programs that speak the protocol of a bank. A connection has a setup secret until the program
--- claims it, and an access secret after that. The digests are SHA-256. faults: a JSON array.
+-- claims it, and an access secret after that. The digests are SHA-256. institution: null if it is the clock itself.
+-- connected_at: the clock's time when it was connected. faults: a JSON array.
 create table connections (
   key            uuid    not null primary key,
   clock_key      uuid    not null,
   protocol       text    not null,
-  institution    text    not null,
+  institution    text,
   created_at     bigint  not null,
+  connected_at   bigint  not null,
   faults         text,
   setup_digest   bytea,
   access_digest  bytea,

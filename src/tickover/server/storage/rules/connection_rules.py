@@ -16,7 +16,8 @@ def create_connection(
         return None
     if counted[0] >= limit:
         return TooManyConnections()
-    values = new.protocol, new.institution, to_micros(new.created_at), new.faults
+    institution = None if new.has_clock_institution else new.institution
+    values = new.protocol, institution, to_micros(new.created_at), new.faults
     yield write(Call(statements.INSERT_CONNECTION, (new.key, clock_key, *values, setup_digest)))
     return Created()
 
