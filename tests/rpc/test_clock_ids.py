@@ -11,7 +11,7 @@ from tests.support.world import World
 from tickover.api.errors import Reason
 from tickover.server.operations import OPERATIONS
 
-METHODS = [name for name, operation in OPERATIONS.items() if Reason.CLOCK_NOT_FOUND in operation.reasons]
+METHODS = [name for name, operation in OPERATIONS.items() if Reason.CLOCK_NOT_FOUND in operation.all_reasons]
 TIMES = {
     "advanceTestClock": "frozenTime",
     "getTestClock": "at",

@@ -60,11 +60,11 @@ def test_method_has_all_its_reasons(name: str) -> None:
     needs = DESCRIBED_OPERATIONS[name].needs or 0
     token = {"UNAUTHENTICATED"} if needs else set()
     forbidden = {"FORBIDDEN"} if needs > Permission.READ else set()
-    assert set(reasons) == every_call | by_http | token | forbidden | set(DESCRIBED_OPERATIONS[name].reasons)
+    assert set(reasons) == every_call | by_http | token | forbidden | set(DESCRIBED_OPERATIONS[name].all_reasons)
 
 
 def test_only_calls_that_store_something_or_sign_in_are_rate_limited() -> None:
-    limited = [each for each in DESCRIBED_OPERATIONS.values() if Reason.RATE_LIMITED in each.reasons]
+    limited = [each for each in DESCRIBED_OPERATIONS.values() if Reason.RATE_LIMITED in each.all_reasons]
     assert [each.name for each in limited if not (each.writes or each.limited_per_client)] == []
 
 

@@ -177,7 +177,7 @@ def _is_expected(key: Key) -> bool:
     if operation is None:
         return outcome in ("OK", Reason.METHOD_NOT_FOUND)
     needs_token = (Reason.UNAUTHENTICATED,) if operation.needs is not None else ()
-    return outcome in (*_ANY_CALL, *needs_token, *operation.reasons)
+    return outcome in (*_ANY_CALL, *needs_token, *operation.all_reasons)
 
 
 def _sample(name: str, labels: list[str], value: float) -> str:

@@ -16,7 +16,7 @@ class AdvanceEntry(ClockParams, frozen=True):
     OneClock,
     needs=Permission.WRITE,
     is_core=True,
-    is_idempotent=True,
+    can_be_repeated=True,
     reasons=TIME_REASONS,
     examples={"By a month": {"id": EXAMPLE_CLOCK, "frozenTime": "2027-02-01T00:00:00Z"}},
 )

@@ -7,7 +7,7 @@ from tickover.server.operations.stored_clocks import ClockParams, live_key, not_
     "deleteTestClock",
     Done,
     needs=Permission.WRITE,
-    is_idempotent=True,
+    can_be_repeated=True,
     examples={"The fork": {"id": "clock_01a2d121-c120-7da7-88a6-1e029a8a5b02"}},
 )
 async def delete_test_clock(params: ClockParams, caller: Caller, services: Services) -> Done:

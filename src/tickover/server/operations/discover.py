@@ -5,7 +5,7 @@ from tickover.server.operations.operation import Caller, NoParams, Operation, Se
     "rpc.discover",
     None,
     needs=None,
-    is_idempotent=True,
+    can_be_repeated=True,
     examples={},
 )
 async def discover(params: NoParams, caller: Caller, services: Services) -> bytes:

@@ -7,7 +7,7 @@ from tickover.server.operations.operation import Caller, NoParams, Operation, Pe
     "listAccessTokens",
     AccessTokens,
     needs=Permission.SESSION,
-    is_idempotent=True,
+    can_be_repeated=True,
     examples={"One token": {}},
 )
 async def list_access_tokens(params: NoParams, caller: Caller, services: Services) -> AccessTokens:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 from inspect import cleandoc
 from typing import Any, Final
 
@@ -32,7 +33,7 @@ class Operation:
     """An operation, as the decorator of its handler.
 
     The handler's annotations have the type of the parameters, and its docstring has the summary and the description.
-    In the docstring, the name of a limit in braces stands for its value. Parameters without a docstring get one.
+    In the docstring, the name of a limit in braces stands for its value.
     """
 
     name: str
@@ -45,39 +46,51 @@ class Operation:
     """Parameters of calls in the reference, by name. `python -m scripts.record_examples` records their results."""
     is_core: bool = False
     """Whether it is one of the four core operations, whose behaviour never changes."""
-    is_idempotent: bool = False
-    """Whether a client can send the call again without a key if the response is lost. Those that only read are."""
+    can_be_repeated: bool = False
+    """Whether a client can send the call again without a key. It can if the call needs only the permission to read."""
     takes_idempotency_key: bool = False
     limited_per_client: bool = False
     """Whether the rate limit of the client's network counts the call. It counts invalid parameters too."""
     reasons: Sequence[Reason] = ()
-    """In addition to the reasons with which any call can fail, or any call on a clock or with a limit per client."""
-    params: type[Params] = field(init=False)
+    """In addition to the reasons of any call, of any call on a clock, and of any call with a limit per client."""
     handler: Handler = field(init=False)
-    summary: str = field(init=False)
-    description: str = field(init=False)
+
+    def __call__(self, handler: Handler) -> Handler:
+        """Add the operation to `OPERATIONS`."""
+        self.handler = handler
+        OPERATIONS[self.name] = self
+        return handler
 
     @property
     def writes(self) -> bool:
         """Whether a call can change something."""
         return self.needs is not Permission.READ and self.result is not None
 
-    def __call__(self, handler: Handler) -> Handler:
-        """Add the operation to `OPERATIONS`."""
-        self.handler, self.params = handler, handler.__annotations__["params"]
-        self.params.__doc__ = self.params.__doc__ or f"The parameters of {self.name}."
-        summary, _, text = cleandoc(handler.__doc__ or "").partition("\n\n")
-        self.summary = summary.removesuffix(".")
-        self.description = " ".join(text.split()).format_map(vars(limits))
-        self.is_idempotent |= self.needs is Permission.READ
-        if self.needs is Permission.SESSION:
-            self.description += _NEEDS_SIGN_IN
-        if issubclass(self.params, ClockParams):
-            self.reasons = (*CLOCK_REASONS, *self.reasons)
-        if self.limited_per_client:
-            self.reasons = (Reason.RATE_LIMITED, *self.reasons)
-        OPERATIONS[self.name] = self
-        return handler
+    @property
+    def is_idempotent(self) -> bool:
+        """Whether a client can send the call again if the response is lost."""
+        return self.can_be_repeated or self.needs is Permission.READ
+
+    @cached_property
+    def params(self) -> type[Params]:
+        params: type[Params] = self.handler.__annotations__["params"]
+        return params
+
+    @cached_property
+    def summary(self) -> str:
+        return cleandoc(self.handler.__doc__ or "").partition("\n\n")[0].removesuffix(".")
+
+    @cached_property
+    def description(self) -> str:
+        text = cleandoc(self.handler.__doc__ or "").partition("\n\n")[2]
+        description = " ".join(text.split()).format_map(vars(limits))
+        return description + _NEEDS_SIGN_IN if self.needs is Permission.SESSION else description
+
+    @cached_property
+    def all_reasons(self) -> frozenset[Reason]:
+        """The reasons with which a call can fail, except for those of any call."""
+        of_clock = CLOCK_REASONS if issubclass(self.params, ClockParams) else ()
+        return frozenset((*self.reasons, *of_clock, *[Reason.RATE_LIMITED] * self.limited_per_client))
 
 
 OPERATIONS: Final[dict[str, Operation]] = {}

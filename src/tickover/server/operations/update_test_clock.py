@@ -32,7 +32,7 @@ class UpdateEntry(ClockParams, frozen=True):
     "updateTestClock",
     OneClock,
     needs=Permission.WRITE,
-    is_idempotent=True,
+    can_be_repeated=True,
     reasons=(Reason.RATE_LIMITED,),
     examples={
         "Another name, and no labels": {

@@ -75,7 +75,10 @@ def _document(public_url: str) -> dict[str, Any]:
     operations = DESCRIBED_OPERATIONS.values()
     results = [operation.result for operation in operations if operation.result]
     schemas = schemas_of([*(operation.params for operation in operations), *results, Fault])
-    groups = {group for operation in operations for group in _groups(_all_reasons(operation))}
+    for operation in operations:
+        params = schemas[operation.params.__name__]
+        params["description"] = params["description"] or f"The parameters of {operation.name}."
+    groups = {group for operation in operations for group in _groups(_reasons_of(operation))}
     return {
         "openrpc": "1.2.6",
         "info": {"title": "Tickover", "version": __version__, "description": _ABOUT},
@@ -104,7 +107,7 @@ def _method(
 ) -> dict[str, Any]:
     assert operation.result, "only rpc.discover has no type"
     name, params, result = operation.name, operation.params.__name__, operation.result.__name__
-    reasons = _all_reasons(operation)
+    reasons = _reasons_of(operation)
     needs_token = operation.needs is not None
     about = [operation.description, _BEARER if needs_token else _PUBLIC]
     return {
@@ -144,8 +147,8 @@ def _parameter(name: str, schema: Schema, schemas: dict[str, Schema], *, is_requ
     return {"name": name, "description": described["description"], "required": is_required, "schema": schema}
 
 
-def _all_reasons(operation: Operation) -> list[Reason]:
-    reasons = {*_EVERY_CALL, *operation.reasons}
+def _reasons_of(operation: Operation) -> list[Reason]:
+    reasons = {*_EVERY_CALL, *operation.all_reasons}
     if operation.needs is not None:
         reasons.add(Reason.UNAUTHENTICATED)
         # Every token has the permission to read.
