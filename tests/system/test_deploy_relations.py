@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from configparser import RawConfigParser
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -209,9 +208,12 @@ def test_prometheus_alerts_when_the_server_is_gone(tmp_path: Path) -> None:
             return json.load(response)["data"]
 
     def is_ready() -> bool:
-        with suppress(HTTPError), urlopen(f"http://127.0.0.1:{port}/-/ready", timeout=60):
-            return True
-        return False
+        try:
+            with urlopen(f"http://127.0.0.1:{port}/-/ready", timeout=60):
+                return True
+        except HTTPError as error:
+            error.close()
+            return False
 
     with (
         Program(tmp_path, TICKOVER_METRICS_PORT=str(metrics_port)) as program,

@@ -781,9 +781,8 @@ export interface Violation {
 
 /** The item that caused a violation.
 
-    For a balance, it is the item at the violation's `at` that moved the balance most in the wrong direction. For a
-    total, it is the transaction that exceeded `atMost`.
-     */
+For a balance, it is the item at the violation's `at` that moved the balance most in the wrong direction. For a
+total, it is the transaction that exceeded `atMost`. */
 export interface Cause {
   /** The ID of the transaction or transfer. */
   id: string;

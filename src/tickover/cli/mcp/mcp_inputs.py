@@ -1,5 +1,6 @@
 """Arguments of the tools, described for the model. Items and expectations derive from the types of the API."""
 
+from inspect import cleandoc
 from typing import Annotated, Any, get_origin
 
 from msgspec import inspect
@@ -26,7 +27,7 @@ def _schema(info: inspect.Type) -> Json:
         case inspect.StructType():
             return {
                 "type": "object",
-                "description": (get_origin(info.cls) or info.cls).__doc__,
+                "description": cleandoc((get_origin(info.cls) or info.cls).__doc__ or ""),
                 "properties": {field.encode_name: _schema(field.type) for field in info.fields},
                 "required": [field.encode_name for field in info.fields if field.required],
                 "additionalProperties": False,

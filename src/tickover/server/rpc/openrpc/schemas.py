@@ -5,6 +5,7 @@ instead of using null.
 """
 
 from collections.abc import Iterable
+from inspect import cleandoc
 from typing import Any, Final, get_origin
 
 from msgspec import NODEFAULT, Struct, inspect
@@ -71,7 +72,7 @@ class _Schemas:
         if kind.__name__ not in self.by_name:
             schema = self.by_name[kind.__name__] = {
                 "title": kind.__name__,
-                "description": kind.__doc__,
+                "description": cleandoc(kind.__doc__ or ""),
                 "type": "object",
             }
             is_params = issubclass(kind, Params)
