@@ -9,7 +9,7 @@ from tests.rpc.builders import START, transaction
 from tests.support.world import World
 from tickover.api.limits import MAX_ADDED, MAX_CLOCK_TRANSACTIONS
 from tickover.server.bank import plaid, plaid_objects
-from tickover.server.schedule.bank_view import Row
+from tickover.server.schedule.bank_rows import Row
 
 CONNECT, LIST, DISCONNECT = "connectTestClock", "listTestClockConnections", "disconnectTestClock"
 FROM, UNTIL = "2027-02-01T00:00:00Z", "2027-02-02T00:00:00Z"
@@ -84,8 +84,12 @@ async def test_largest_clock_is_cached(world: World, token: str, monkeypatch: py
         return plaid_objects.encode_row(row)
 
     monkeypatch.setattr(plaid, "encode_row", encode_and_count)
+    await world.advance(token, clock, UNTIL)
     for _ in range(2):
-        await item.call("/transactions/sync")
+        cursor, has_more = "", True
+        while has_more:
+            page = await item.call("/transactions/sync", cursor=cursor, count=500)
+            cursor, has_more = page["next_cursor"], page["has_more"]
     assert len(encoded) == 2 * MAX_CLOCK_TRANSACTIONS
 
 

@@ -16,15 +16,10 @@ from tickover.api.clocks import AddEntry, NewClock
 from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_CLOCK_TRANSACTIONS
 from tickover.api.timestamps import write
-from tickover.server.bank.sync import (
-    Cursor,
-    State,
-    read_cursor,
-    read_page,
-    state_of,
-    write_cursor,
-)
+from tickover.server.bank.sync import Cursor, read_cursor, read_page, write_cursor
 from tickover.server.schedule.amend_schedule import amend
+from tickover.server.schedule.bank_changes import Shown
+from tickover.server.schedule.bank_rows import State
 from tickover.server.schedule.bank_view import BankView
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.schedule import decode_stored, encode_stored, new_schedule
@@ -53,7 +48,9 @@ class Bank:
         ledger = Ledger(self.schedule)
         for _ in ledger.build():
             pass
-        self.view = BankView(ledger, self.clock.key)
+        self.view = BankView(ledger)
+        for _ in self.view.build():
+            pass
 
     def advance(self, by: int) -> None:
         self.clock = replace(self.clock, frozen_time=self.clock.frozen_time + timedelta(days=by))
@@ -78,8 +75,8 @@ class Bank:
     def json(self) -> Any:
         return json.loads(view(self.clock.frozen_time, self.schedule))
 
-    def state(self) -> State:
-        return state_of(self.view, self.clock.frozen_time)
+    def shown(self) -> Shown:
+        return Shown(self.view, self.view.state(self.clock.frozen_time))
 
     def rows(self) -> set[str]:
         """Return the IDs of all rows that the bank must show, from what the clock's owner sees."""
@@ -105,7 +102,7 @@ class Client:
         assert cursor is not None
         if self.cursor == self.first:
             self._next = set(self.rows)
-        page = read_page(bank.view, bank.state(), cursor, count)
+        page = read_page(bank.shown(), cursor, count)
         if page is None:
             assert self.cursor != self.first
             self.cursor = self.first
@@ -185,7 +182,7 @@ def test_only_authorized_payments_are_withdrawn(now: int, withdrawn: int, valid_
     [payment] = bank.json()["pendingTransactions"]
     bank.advance(now)
     following = amend(bank.clock, bank.schedule, AddEntry(), [payment["id"]])
-    assert len(following.schedule.withdrawn) == withdrawn
+    assert len(following.schedule.cancelled_payments) == withdrawn
     assert following.valid_until == START + timedelta(days=valid_days, microseconds=-1)
 
 
@@ -195,6 +192,6 @@ def test_withdrawn_payments_count_as_transactions() -> None:
     for _ in range(MAX_CLOCK_TRANSACTIONS // 100):
         bank.amend([(0, 1, "a")] * 100, [], [])
         bank.amend([], [], range(100))
-    assert len(bank.schedule.withdrawn) == MAX_CLOCK_TRANSACTIONS
+    assert len(bank.schedule.cancelled_payments) == MAX_CLOCK_TRANSACTIONS
     with pytest.raises(Rejection, match="must leave the clock with at most 2000 transactions"):
         bank.amend([(0, 1, "a")], [], [])

@@ -1219,7 +1219,7 @@ export abstract class OperationMethods {
     return this.call("createTestClockFromScenario", params, options);
   }
 
-  /** Compare the books of an app with what the bank showed. Compares the transactions and the balance that the app under test recorded with those of an account or a currency at `at`. Transactions match by `id` if the bank gave it, and otherwise by amount and UTC date within `toleranceDays`, those with the same name first. Each matches once. A wrong sign is `changed`, and so is another amount of the only transaction with that name and date. A second copy of a matched transaction is `duplicated`, also as the pending payment that it was before. Pending payments may be there, but are never `missing`. A transfer counts for its accounts, and for a currency only if it crosses currencies. Nothing is stored. */
+  /** Compare the books of an app with what the bank showed. Compares the transactions and the balance that the app under test recorded with those of an account or a currency at `at`. Transactions match by every `id` that the bank ever gave them, and otherwise by amount and UTC date within `toleranceDays`, those with the same name first. Each matches once. A wrong sign is `changed`, and so is another amount of the only transaction with that name and date. A second copy of a matched transaction is `duplicated`, also as the pending payment that it was before. Pending payments may be there, but are never `missing`. A transfer counts for its accounts, and for a currency only if it crosses currencies. Nothing is stored. */
   reconcileTestClock(params: ReconcileEntry, options?: CallOptions): Promise<Reconciliation> {
     return this.call("reconcileTestClock", params, options);
   }

@@ -1,6 +1,6 @@
 """The bank that connected programs read: connections, the clocks that they open, and faults."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Raw, Struct
@@ -16,7 +16,9 @@ from tickover.server.lru_cache import LruCache
 from tickover.server.operations.access import Caller
 from tickover.server.operations.connect_test_clock import decode_faults
 from tickover.server.operations.services import Services
-from tickover.server.schedule.bank_view import BankView, Row
+from tickover.server.schedule.bank_changes import Shown
+from tickover.server.schedule.bank_rows import Row
+from tickover.server.schedule.bank_view import BankView
 from tickover.server.schedule.clock import Clock
 from tickover.server.sign_in import tokens
 from tickover.server.storage.store import ConnectedClock, StoredConnection
@@ -67,14 +69,18 @@ class OpenClock(Struct, frozen=True):
     fault: BankFault | None
     """The failure that the bank simulates at this instant."""
 
+    @property
+    def shown(self) -> Shown:
+        return Shown(self.view, self.view.state(self.at))
+
 
 class Bank:
     def __init__(self, services: Services) -> None:
         self.services = services
         self._callers: LruCache[bytes, tuple[bytes, bytes]] = LruCache(_MAX_KNOWN_CONNECTIONS)
         """The owner and the key of the clock, by the digest of an access secret that was valid before."""
-        self._rows: LruCache[tuple[bytes, int, BankProtocol], list[Raw]] = LruCache(_MAX_CACHED_BYTES)
-        """By the key and the revision of the clock, which have one schedule, and the protocol."""
+        self._rows: LruCache[tuple[bytes, int, BankProtocol], dict[int, Raw]] = LruCache(_MAX_CACHED_BYTES)
+        """Encoded rows by their positions, for each view and protocol."""
 
     async def claim(self, setup_secret: str, access_secret: str, protocol: BankProtocol, request: BankRequest) -> bytes:
         """Replace the setup secret of a connection with its access secret. Return the connection's key."""
@@ -107,7 +113,7 @@ class Bank:
         clock = connected.stored.clock
         self._callers.put(digest, (connected.owner, clock.key))
         gate.identify(connected.owner)
-        view = (await self.services.ledgers.get(clock, schedule)).bank_view
+        view = await self.services.ledgers.bank_view(clock, schedule)
         return OpenClock(
             connected.connection,
             connected.connected_at,
@@ -117,19 +123,20 @@ class Bank:
             _fault(connected, clock),
         )
 
-    async def encode_rows(self, opened: OpenClock, encode: Callable[[Row], bytes]) -> list[Raw]:
-        """Return all rows as JSON of the connection's protocol. Other calls run in between."""
+    async def encode_rows(
+        self, opened: OpenClock, positions: Sequence[int], encode: Callable[[Row], bytes]
+    ) -> list[Raw]:
+        """Return the rows at these positions as JSON of the connection's protocol. Other calls run in between."""
         key = opened.clock.key, opened.clock.revision, opened.connection.protocol
-        if self._rows.get(key) is None:
+        encoded = self._rows.get(key) or {}
+        missing = [position for position in positions if position not in encoded]
+        if missing:
             await gate.become_heavy()
-        encoded = self._rows.get(key)
-        if encoded is None:
-            encoded = []
-            for row in opened.view.rows:
-                encoded.append(Raw(encode(row)))
+            for position in missing:
+                encoded[position] = Raw(encode(opened.view.rows[position]))
                 await gate.pause()
             self._rows.put(key, encoded, _BYTES_PER_ROW * len(encoded))
-        return encoded
+        return [encoded[position] for position in positions]
 
 
 def _fault(connected: ConnectedClock, clock: Clock) -> BankFault | None:

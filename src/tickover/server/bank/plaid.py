@@ -28,9 +28,9 @@ from tickover.server.bank.plaid_requests import (
     decoder_of,
     read_request,
 )
-from tickover.server.bank.sync import Cursor, read_cursor, read_page, state_of, write_cursor
+from tickover.server.bank.sync import Cursor, read_cursor, read_page, write_cursor
 from tickover.server.http1.http_messages import SAFE_HEADERS, Header, Response
-from tickover.server.schedule.bank_view import BankAccount
+from tickover.server.schedule.bank_rows import BankAccount
 from tickover.server.sign_in import tokens
 
 _HEADERS: Final = ((b"content-type", b"application/json"), *SAFE_HEADERS)
@@ -167,14 +167,16 @@ class Plaid:
             raise PlaidError("INVALID_FIELD", "end_date must not be before start_date")
         clock = await self._open(call, request)
         accounts = _find_accounts(clock, call.options.account_ids)
-        rows, wanted = clock.view.rows, {account.id for account in accounts}
+        view, state = clock.shown
+        rows, wanted = view.rows, {account.key for account in accounts}
         found = [
             position
             for position in range(len(rows) - 1, -1, -1)
-            if rows[position].is_shown(clock.at)
-            and start <= rows[position].at.date() <= end
-            and rows[position].account.id in wanted
+            if state.shows(rows[position])
+            and start <= rows[position].content.at.date() <= end
+            and rows[position].account.key in wanted
         ]
+        found.sort(key=lambda position: rows[position].content.at, reverse=True)
         offset = call.options.offset or 0
         page = found[offset : offset + (call.options.count or 100)]
         return {
@@ -186,18 +188,21 @@ class Plaid:
 
     async def _sync(self, call: SyncRequest, request: BankRequest) -> Members:
         clock = await self._open(call, request)
-        account_id = call.options.account_id
+        account_id, now = call.options.account_id, clock.shown
         accounts = _find_accounts(clock, [account_id] if account_id else None)
-        now = state_of(clock.view, clock.at)
+        account = accounts[0].key if account_id else None
 
         def sign(payload: bytes) -> bytes:
-            bound = b"%b\n%b\n%b" % (clock.connection.key, (account_id or "").encode(), payload)
+            bound = b"%b\n%b\n%b" % (clock.connection.key, (account or "").encode(), payload)
             return self._services.mint.sign(b"cursor", bound)
 
-        cursor = Cursor(now, now) if call.cursor == "now" else read_cursor(call.cursor or "", sign)
+        if call.cursor == "now":
+            cursor: Cursor | None = Cursor(now.state, now.state)
+        else:
+            cursor = read_cursor(call.cursor or "", sign)
         if cursor is None:
             raise PlaidError("INVALID_FIELD", "cursor is not one of this item and account")
-        page = read_page(clock.view, now, cursor, call.count or 100, account_id)
+        page = read_page(now, cursor, call.count or 100, account)
         if page is None:
             message = "the underlying data changed during pagination; start again with the first cursor of the loop"
             raise PlaidError("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION", message, "TRANSACTIONS_ERROR")
@@ -205,7 +210,9 @@ class Plaid:
             "accounts": [to_account(clock, account) for account in accounts],
             "added": await self._encode_rows(clock, page.added, described=call.options.include_original_description),
             "has_more": page.has_more,
-            "modified": [],
+            "modified": await self._encode_rows(
+                clock, page.modified, described=call.options.include_original_description
+            ),
             "next_cursor": write_cursor(page.next, sign),
             "removed": page.removed,
             "transactions_update_status": "HISTORICAL_UPDATE_COMPLETE",
@@ -215,8 +222,7 @@ class Plaid:
         if described:
             rows = clock.view.rows
             return [Raw(encode_row(rows[position], with_description=True)) for position in positions]
-        encoded = await self._bank.encode_rows(clock, encode_row)
-        return [encoded[position] for position in positions]
+        return await self._bank.encode_rows(clock, positions, encode_row)
 
     async def _open(self, call: ItemRequest, request: BankRequest) -> OpenClock:
         """Open the clock for a call that reads data. Raise the error of a fault that holds."""

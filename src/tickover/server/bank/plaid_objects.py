@@ -10,7 +10,7 @@ from tickover.api import ids
 from tickover.api.connections import BankFaultKind
 from tickover.api.fields import AccountType
 from tickover.server.bank.bank_service import BankError, OpenClock
-from tickover.server.schedule.bank_view import BankAccount, Row
+from tickover.server.schedule.bank_rows import BankAccount, Row
 from tickover.server.schedule.ledger import fraction_to_number
 
 _encode: Final = json.Encoder().encode
@@ -45,25 +45,26 @@ _CONSTANTS: Final = _encode(
 
 
 def encode_row(row: Row, *, with_description: bool = False) -> bytes:
-    is_payment = row.amount < 0 and row.transfer_id is None
+    account, content = row.account, row.content
+    is_payment = content.amount < 0 and not row.source.is_transfer
     transaction = {
-        "account_id": row.account.id,
-        "amount": -row.amount,
-        "authorized_date": row.authorized_at.date(),
-        "authorized_datetime": row.authorized_at,
-        "category": [row.category] if row.category else None,
-        "date": row.at.date(),
-        "datetime": row.at,
-        "iso_currency_code": row.account.currency,
-        "merchant_name": row.name if is_payment else None,
-        "name": row.name,
-        "original_description": row.name if with_description else None,
+        "account_id": account.id,
+        "amount": -content.amount,
+        "authorized_date": content.authorized_at.date(),
+        "authorized_datetime": content.authorized_at,
+        "category": [content.category] if content.category else None,
+        "date": content.at.date(),
+        "datetime": content.at,
+        "iso_currency_code": account.currency,
+        "merchant_name": content.name if is_payment else None,
+        "name": content.name,
+        "original_description": content.name if with_description else None,
         # The same for all payments to a merchant.
-        "payment_channel": _CHANNELS[crc32(row.name.encode()) % 2] if is_payment else "other",
-        "pending": row.is_pending,
-        "pending_transaction_id": row.pending_id,
+        "payment_channel": _CHANNELS[crc32(content.name.encode()) % 2] if is_payment else "other",
+        "pending": content.is_pending,
+        "pending_transaction_id": content.pending_id,
         "personal_finance_category": _personal_finance_category(row),
-        "transaction_code": "transfer" if row.transfer_id else None,
+        "transaction_code": "transfer" if row.source.is_transfer else None,
         "transaction_id": row.id,
     }
     return b"%b,%b" % (_CONSTANTS, _encode(transaction)[1:])
@@ -71,13 +72,14 @@ def encode_row(row: Row, *, with_description: bool = False) -> bytes:
 
 def _personal_finance_category(row: Row) -> Mapping[str, Any]:
     """Return the clock's category as it is. Plaid always has one, so apps read its members without a check."""
-    if row.category:
-        primary = detailed = row.category
-    elif row.transfer_id:
-        primary = "TRANSFER_IN" if row.amount > 0 else "TRANSFER_OUT"
+    is_income = row.content.amount > 0
+    if row.content.category:
+        primary = detailed = row.content.category
+    elif row.source.is_transfer:
+        primary = "TRANSFER_IN" if is_income else "TRANSFER_OUT"
         detailed = f"{primary}_ACCOUNT_TRANSFER"
     else:
-        primary, detailed = ("INCOME", "INCOME_OTHER") if row.amount > 0 else ("OTHER", "OTHER_OTHER")
+        primary, detailed = ("INCOME", "INCOME_OTHER") if is_income else ("OTHER", "OTHER_OTHER")
     return {"confidence_level": "VERY_HIGH", "detailed": detailed, "primary": primary}
 
 

@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
@@ -19,7 +19,7 @@ from tickover.api.timestamps import Instant
 from tickover.server.bank.bank_service import Bank, BankError, BankRequest, OpenClock, UnknownSecret
 from tickover.server.http1.http_messages import SAFE_HEADERS, Header, Response
 from tickover.server.rpc.reasons import REASONS
-from tickover.server.schedule.bank_view import BankAccount, Row
+from tickover.server.schedule.bank_rows import BankAccount, Row
 from tickover.server.schedule.money import Amount
 
 _JSON: Final = ((b"content-type", b"application/json"), *SAFE_HEADERS)
@@ -161,15 +161,14 @@ class Simplefin:
         accounts = [
             account for account in clock.view.accounts.values() if not query.accounts or account.id in query.accounts
         ]
-        rows: dict[str, list[Raw]] = {account.id: [] for account in accounts}
+        rows: dict[str, list[Raw]] = {account.key: [] for account in accounts}
         if accounts and not query.balances_only:
-            encoded = await self._bank.encode_rows(clock, _encode_row)
-            for position in clock.view.between(query.start, clock.at):
-                row = clock.view.rows[position]
-                is_shown = row.until is None or (query.pending and clock.at < row.until)
-                if is_shown and row.at < query.end and row.account.id in rows:
-                    rows[row.account.id].append(encoded[position])
-        return [self._to_account(clock, account, rows[account.id], query) for account in accounts]
+            positions = _find_rows(clock, rows, query)
+            for position, encoded in zip(
+                positions, await self._bank.encode_rows(clock, positions, _encode_row), strict=True
+            ):
+                rows[clock.view.rows[position].account.key].append(encoded)
+        return [self._to_account(clock, account, rows[account.key], query) for account in accounts]
 
     def _to_account(
         self, clock: OpenClock, account: BankAccount, rows: Sequence[Raw], query: _Query
@@ -189,17 +188,31 @@ class Simplefin:
         }
 
 
+def _find_rows(clock: OpenClock, accounts: Collection[str], query: _Query) -> list[int]:
+    """Return the positions of the rows of these accounts that the bank shows and the query asks for."""
+    view, state = clock.shown
+    found = []
+    # A row is never shown before its date.
+    for position in view.begin_between(query.start, clock.at):
+        row = view.rows[position]
+        is_wanted = query.start <= row.content.at < query.end and (query.pending or not row.content.is_pending)
+        if is_wanted and row.account.key in accounts and state.shows(row):
+            found.append(position)
+    return found
+
+
 def _encode_row(row: Row) -> bytes:
+    content = row.content
     members = {
         "id": row.id,
-        "posted": 0 if row.is_pending else _to_unix(row.at),
-        "amount": _write_amount(row.amount),
-        "description": row.name,
-        "payee": row.name,
-        "memo": row.category or "",
-        "transacted_at": _to_unix(row.authorized_at),
+        "posted": 0 if content.is_pending else _to_unix(content.at),
+        "amount": _write_amount(content.amount),
+        "description": content.name,
+        "payee": content.name,
+        "memo": content.category or "",
+        "transacted_at": _to_unix(content.authorized_at),
     }
-    return _encode({**members, "pending": True} if row.is_pending else members)
+    return _encode({**members, "pending": True} if content.is_pending else members)
 
 
 def _to_unix(at: Instant) -> int:

@@ -1,7 +1,6 @@
-"""What has changed in a bank's rows since a client was there, and the cursors that say when that was.
+"""Pages of what has changed in a bank since a client was there, and the cursors that say when that was.
 
-A cursor has no list of rows. What has happened to a clock never changes, and the numbers of items are never used again.
-So the instant of the clock, and the numbers that its schedule had given out, tell which rows the client has.
+A cursor has no list of rows. All rows that a bank has shown follow from its state.
 """
 
 import hmac
@@ -13,8 +12,10 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.schedule.bank_view import BankView, Row
+from tickover.api.timestamps import from_micros, to_micros
+from tickover.server.schedule.bank_changes import Shown, find_changes
+from tickover.server.schedule.bank_rows import State
+from tickover.server.schedule.bank_view import Changes
 
 _STATE: Final = struct.Struct(">qIII")
 _OFFSET: Final = struct.Struct(">I")
@@ -22,21 +23,6 @@ _SIGNATURE_BYTES: Final = 16
 
 Sign = Callable[[bytes], bytes]
 """Returns a digest that only this server can compute."""
-
-
-class State(NamedTuple):
-    """When a client was there. All rows that were shown then follow from it."""
-
-    at: Instant
-    transactions: int = 0
-    """The numbers that the schedule had given to transactions."""
-    transfers: int = 0
-    withdrawn: int = 0
-    """The number of payments that had been withdrawn."""
-
-    def had(self, row: Row) -> bool:
-        return row.is_shown(self.at) and row.number < (self.transfers if row.transfer_id else self.transactions)
-
 
 START: Final = State(datetime.min.replace(tzinfo=UTC))
 """Before everything."""
@@ -50,44 +36,9 @@ class Cursor(NamedTuple):
     offset: int = 0
 
 
-def state_of(view: BankView, at: Instant) -> State:
-    schedule = view.schedule
-    return State(at, schedule.transactions.next_number, schedule.transfers.next_number, len(schedule.withdrawn))
-
-
 class RemovedRow(Struct, frozen=True):
-    """A row that the bank no longer shows: its payment was booked under another ID, or cancelled."""
-
     account_id: str
     transaction_id: str
-
-
-def changes(
-    view: BankView, seen: State, at: Instant, account_id: str | None = None
-) -> tuple[Sequence[int], list[RemovedRow]]:
-    """Return what a client that was there at `seen` doesn't know at `at`, of one account or of all.
-
-    Returns the positions of added rows, and the removed rows. Rows never change otherwise.
-    """
-    rows = view.rows
-    # The client has all rows that begin before `seen.at`, because new items are never in the past.
-    known = [position for position in view.between(seen.at, seen.at) if seen.had(rows[position])]
-    ended = view.ended(at)
-    added: Sequence[int] = view.between(seen.at, at)
-    # Most often none is hidden, and the range saves walking all rows for each page.
-    if hidden := {*known, *ended}:
-        added = [position for position in added if position not in hidden]
-    gone = [rows[position] for position in ended if seen.had(rows[position])]
-    removed = [RemovedRow(row.account.id, row.id) for row in gone]
-    removed += [
-        RemovedRow(account.id, id)
-        for payment, account, id in view.withdrawn(seen.withdrawn)
-        if payment.authorized_at <= seen.at and payment.number < seen.transactions
-    ]
-    if account_id is not None:
-        added = [position for position in added if rows[position].account.id == account_id]
-        removed = [row for row in removed if row.account_id == account_id]
-    return added, removed
 
 
 class Page(NamedTuple):
@@ -95,27 +46,46 @@ class Page(NamedTuple):
 
     added: Sequence[int]
     """Positions of rows."""
+    modified: Sequence[int]
     removed: list[RemovedRow]
     next: Cursor
     has_more: bool
 
 
-def read_page(view: BankView, now: State, cursor: Cursor, count: int, account_id: str | None = None) -> Page | None:
-    """Return the next changes for a client with this cursor. The pages of a cursor add up to all changes.
+def read_page(now: Shown, cursor: Cursor, count: int, account: str | None = None) -> Page | None:
+    """Return the next changes for a client with this cursor, of one account or of all.
 
-    Return None if what is shown has changed since the first page, so that the client has to begin again.
+    The pages of a cursor add up to all changes. Return None if what is shown has changed since the first page, so that
+    the client has to begin again.
     """
-    if cursor.offset and any(changes(view, cursor.target, now.at, account_id)):
+    if cursor.offset and any(_changes(cursor.target, now, account)):
         return None
-    added, removed = changes(view, cursor.seen, now.at, account_id)
-    end = cursor.offset + count
-    has_more = end < len(added) + len(removed)
+    added, modified, removed = _changes(cursor.seen, now, account)
+    first_modified, first_removed = len(added), len(added) + len(modified)
+    start, end = cursor.offset, cursor.offset + count
+    has_more = end < first_removed + len(removed)
     return Page(
-        added[cursor.offset : end],
-        removed[max(cursor.offset - len(added), 0) : max(end - len(added), 0)],
-        Cursor(cursor.seen, now, end) if has_more else Cursor(now, now),
+        added[start:end],
+        modified[max(start - first_modified, 0) : max(end - first_modified, 0)],
+        [
+            RemovedRow(row.account.id, row.id)
+            for row in removed[max(start - first_removed, 0) : max(end - first_removed, 0)]
+        ],
+        Cursor(cursor.seen, now.state, end) if has_more else Cursor(now.state, now.state),
         has_more,
     )
+
+
+def _changes(seen: State, now: Shown, account: str | None) -> Changes:
+    changes = find_changes(Shown(now.view, seen), now)
+    if account is None:
+        return changes
+    rows = now.view.rows
+    added, modified = (
+        [position for position in positions if rows[position].account.key == account]
+        for positions in (changes.added, changes.modified)
+    )
+    return Changes(added, modified, [row for row in changes.removed if row.account.key == account])
 
 
 def write_cursor(cursor: Cursor, sign: Sign) -> str:

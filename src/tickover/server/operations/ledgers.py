@@ -25,14 +25,16 @@ _MAX_CACHED_BYTES: Final = 8_000_000
 _BYTES_PER_ITEM: Final = 850
 """The approximate size of an item in a ledger, including the indexes."""
 _BYTES_PER_LEDGER: Final = 4_000
+_MAX_BANK_BYTES: Final = 16_000_000
+_BYTES_PER_ROW: Final = 600
+"""The approximate size of a row of a bank, including the indexes."""
 
 
 class CachedLedger:
     """The ledger of a schedule. The indexes are built on first use."""
 
-    def __init__(self, schedule: Schedule, clock_key: bytes) -> None:
+    def __init__(self, schedule: Schedule) -> None:
         self.ledger = Ledger(schedule)
-        self._clock_key = clock_key
 
     @cached_property
     def events(self) -> Events:
@@ -41,10 +43,6 @@ class CachedLedger:
     @cached_property
     def totals(self) -> Totals:
         return Totals(self.ledger)
-
-    @cached_property
-    def bank_view(self) -> BankView:
-        return BankView(self.ledger, self._clock_key)
 
 
 OpeningBalances = Mapping[str, Number] | UnsetType | None
@@ -55,6 +53,7 @@ class Ledgers:
     def __init__(self) -> None:
         self._ledgers: LruCache[tuple[bytes, int], CachedLedger] = LruCache(_MAX_CACHED_BYTES)
         """By the key and the revision of the clock, which have one schedule."""
+        self._bank_views: LruCache[tuple[bytes, int], BankView] = LruCache(_MAX_BANK_BYTES)
 
     async def get(self, clock: Clock, schedule: Schedule) -> CachedLedger:
         key = clock.key, clock.revision
@@ -62,12 +61,24 @@ class Ledgers:
             await gate.become_heavy()
         cached = self._ledgers.get(key)
         if cached is None:
-            cached = CachedLedger(schedule, clock.key)
+            cached = CachedLedger(schedule)
             for _ in cached.ledger.build():
                 await gate.pause()
             items = schedule.item_count + len(schedule.goals) + len(schedule.transfers.all)
             self._ledgers.put(key, cached, _BYTES_PER_LEDGER + _BYTES_PER_ITEM * items)
         return cached
+
+    async def bank_view(self, clock: Clock, schedule: Schedule) -> BankView:
+        key = clock.key, clock.revision
+        if self._bank_views.get(key) is None:
+            await gate.become_heavy()
+        view = self._bank_views.get(key)
+        if view is None:
+            view = BankView((await self.get(clock, schedule)).ledger)
+            for _ in view.build():
+                await gate.pause()
+            self._bank_views.put(key, view, _BYTES_PER_LEDGER + _BYTES_PER_ROW * len(view.rows))
+        return view
 
     async def expectation_faults(
         self, clock: Clock, schedule: Schedule, balances: OpeningBalances, expectations: Expectations

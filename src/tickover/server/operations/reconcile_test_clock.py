@@ -17,6 +17,7 @@ from tickover.server.operations.operation import Caller, Operation, Permission, 
 from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.schedule.ledger import Ledger, fraction_to_number
 from tickover.server.schedule.reconcile import Comparison, ShownItems, shown_items
+from tickover.server.schedule.row_ids import RowIds
 
 
 class ReconcileEntry(ClockParams, frozen=True):
@@ -54,25 +55,25 @@ class ReconcileEntry(ClockParams, frozen=True):
 async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services: Services) -> Reconciliation[Number]:
     """Compare the books of an app with what the bank showed.
 
-    Compares the transactions and the balance that the app under test recorded with those of an account or a currency at
-    `at`. Transactions match by `id` if the bank gave it, and otherwise by amount and UTC date within `toleranceDays`,
-    those with the same name first. Each matches once. A wrong sign is `changed`, and so is another amount of the only
-    transaction with that name and date. A second copy of a matched transaction is `duplicated`, also as the pending
-    payment that it was before. Pending payments may be there, but are never `missing`. A transfer counts for its
-    accounts, and for a currency only if it crosses currencies. Nothing is stored.
+    Compares the transactions and the balance that the app under test recorded with those of an account or a
+    currency at `at`. Transactions match by every `id` that the bank ever gave them, and otherwise by amount and UTC
+    date within `toleranceDays`, those with the same name first. Each matches once. A wrong sign is `changed`, and
+    so is another amount of the only transaction with that name and date. A second copy of a matched transaction is
+    `duplicated`, also as the pending payment that it was before. Pending payments may be there, but are never
+    `missing`. A transfer counts for its accounts, and for a currency only if it crosses currencies. Nothing is
+    stored.
     """
     clock, schedule = await services.clocks.find(params.id, caller)
     at = params.at or clock.frozen_time
-    cached = await services.ledgers.get(clock, schedule)
-    ledger = cached.ledger
+    ledger = (await services.ledgers.get(clock, schedule)).ledger
     faults, account, currency = _select(params, ledger)
     reject(range_faults("at", at, clock) + faults)
     observed = params.observed
-    compared = Comparison(ShownItems((), ()), (), 0)
+    find_booked = RowIds(schedule).booked
+    compared = Comparison(ShownItems((), ()), (), 0, find_booked)
     if observed.transactions is not UNSET:
-        view = cached.bank_view
-        shown = shown_items(view, at, account, currency)
-        compared = Comparison(shown, observed.transactions, params.tolerance_days, view.known_ids)
+        shown = shown_items(await services.ledgers.bank_view(clock, schedule), at, account, currency)
+        compared = Comparison(shown, observed.transactions, params.tolerance_days, find_booked)
         for _ in compared.run():
             await gate.pause()
     divergences = [

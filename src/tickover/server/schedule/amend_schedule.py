@@ -23,7 +23,7 @@ from tickover.api.limits import (
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clock import Clock
 from tickover.server.schedule.items import Item, StoredTransaction
-from tickover.server.schedule.schedule import Schedule, WithdrawnPayment, add_items, cancel_items
+from tickover.server.schedule.schedule import Schedule, add_items, cancel_items
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -39,8 +39,8 @@ def amend(clock: Clock, schedule: Schedule, add: AddEntry, cancel: Sequence[str]
     found = schedule.locate(set(cancel))
     items = [located.item for located in found.values()]
     not_pending = [id for id, located in found.items() if located.item.at <= clock.frozen_time]
-    withdrawn, unseen = _cancelled_payments(clock, items)
-    kept = cancel_items(schedule, found.values(), withdrawn)
+    shown, unseen = _cancelled_payments(clock, items)
+    kept = cancel_items(schedule, found.values(), shown)
     faults = [
         *_added_faults(clock, schedule, add),
         *_total_faults(kept, add),
@@ -63,9 +63,9 @@ def amend(clock: Clock, schedule: Schedule, add: AddEntry, cancel: Sequence[str]
     return NextSchedule(add_items(kept, add), valid_until)
 
 
-def _cancelled_payments(clock: Clock, items: Iterable[Item]) -> tuple[list[WithdrawnPayment], list[Instant]]:
+def _cancelled_payments(clock: Clock, items: Iterable[Item]) -> tuple[list[StoredTransaction], list[Instant]]:
     """Return the cancelled payments that are authorized already, and the instants at which others would be."""
-    shown: list[WithdrawnPayment] = []
+    shown: list[StoredTransaction] = []
     unseen: list[Instant] = []
     for item in items:
         if not isinstance(item, StoredTransaction) or item.authorized_at is None:
@@ -73,7 +73,7 @@ def _cancelled_payments(clock: Clock, items: Iterable[Item]) -> tuple[list[Withd
         if item.authorized_at > clock.frozen_time:
             unseen.append(item.authorized_at)
         else:
-            shown.append(WithdrawnPayment(item.number, item.authorized_at, item.account or item.currency))
+            shown.append(item)
     return shown, unseen
 
 
@@ -90,8 +90,8 @@ def _added_faults(clock: Clock, schedule: Schedule, add: AddEntry) -> Iterator[F
 
 
 def _total_faults(kept: Schedule, add: AddEntry) -> Iterator[Fault]:
-    """Check what the clock would hold. Withdrawn payments are stored, so they count."""
-    transactions = len(kept.transactions.all) + len(kept.withdrawn) + len(add.transactions)
+    """Check what the clock would hold. Cancelled payments are stored, so they count."""
+    transactions = len(kept.transactions.all) + len(kept.cancelled_payments) + len(add.transactions)
     money = transactions + len(kept.transfers.all) + len(add.transfers)
     if money > MAX_CLOCK_TRANSACTIONS:
         path = "add.transactions" if add.transactions or not add.transfers else "add.transfers"
@@ -112,12 +112,12 @@ def _total_faults(kept: Schedule, add: AddEntry) -> Iterator[Fault]:
 
 
 def _currency_faults(kept: Schedule, add: AddEntry) -> Iterator[Fault]:
-    """Check the currencies of all items. The bank still has the accounts of withdrawn payments, so they count."""
+    """Check the currencies of all items. The bank still has the accounts of cancelled payments, so they count."""
     # The currencies of a clock with accounts are those of its accounts.
     if not add.transactions or kept.accounts:
         return
     currencies = {item.currency for item in kept.transactions.all}
-    currencies.update(payment.account for payment in kept.withdrawn)
+    currencies.update(payment.currency for payment in kept.cancelled_payments)
     currencies.update(item.currency for item in add.transactions)
     if len(currencies) > MAX_CLOCK_CURRENCIES:
         yield _total_fault("add.transactions", MAX_CLOCK_CURRENCIES, "different currencies", len(currencies))

@@ -2,168 +2,138 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from operator import attrgetter
-from typing import Final
+from typing import Final, NamedTuple
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
-from tickover.api.fields import AccountType
 from tickover.api.timestamps import Instant
+from tickover.server.lru_cache import LruCache
+from tickover.server.schedule.bank_rows import BankAccount, Row, Source, State, transaction_rows, transfer_rows
 from tickover.server.schedule.items import StoredTransaction
-from tickover.server.schedule.ledger import Book, Ledger
-from tickover.server.schedule.money import Amount, to_common_unit
-from tickover.server.schedule.schedule import WithdrawnPayment
+from tickover.server.schedule.ledger import Ledger
+from tickover.server.schedule.money import to_common_unit
 
 _ZERO: Final = Fraction(0)
-_start_of: Final = attrgetter("at")
+_since: Final = attrgetter("since")
+_ITEMS_PER_STEP: Final = 100
+_MAX_RECENT_CHANGES: Final = 4
 
 
-class BankAccount(Struct, frozen=True):
-    id: str
-    name: str
-    currency: str
-    type: AccountType
-    book: Book
-    opening: Fraction
-    """In addition to the balances of the book."""
+class Changes(NamedTuple):
+    """What changed between two states."""
 
-    def balance(self, at: Instant) -> Fraction:
-        return self.book.balance(self.book.index_at(at), self.opening)
-
-
-class Row(Struct, frozen=True, gc=False):
-    """An item that is booked, or a payment that is authorized until it is booked."""
-
-    id: str
-    number: int
-    """That of the item. Transactions and transfers have their own numbers."""
-    account: BankAccount
-    at: Instant
-    """The instant from which it is shown."""
-    name: str
-    amount: Amount
-    """Negative if money goes out."""
-    authorized_at: Instant
-    until: Instant | None = None
-    """The instant at which a payment is booked, exclusive."""
-    category: str | None = None
-    pending_id: str | None = None
-    """The ID of the row that a booked payment had before."""
-    transfer_id: str | None = None
-    """The ID of the transfer, which has two rows."""
-    is_internal: bool = False
-    """Whether it is a transfer inside of one currency."""
-
-    @property
-    def is_pending(self) -> bool:
-        return self.until is not None
-
-    def is_shown(self, at: Instant) -> bool:
-        return self.at <= at and (self.until is None or at < self.until)
+    added: list[int]
+    """Positions of rows in the later view, as below."""
+    modified: list[int]
+    """Rows that have the ID of an earlier one, and another content."""
+    removed: list[Row]
 
 
 class BankView:
-    """The accounts and all rows of one schedule, at any instant."""
+    """The accounts and all rows of one schedule, at any instant. It has the rows after all steps of `build`."""
 
-    def __init__(self, ledger: Ledger, clock_key: bytes) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self.schedule = ledger.schedule
         self._ledger = ledger
-        self._prefix = f"acct_{clock_key.hex()}_"
+        self.rows: list[Row] = []
+        """Sorted by the instant from which they are shown."""
+        self.recent_changes: LruCache[tuple[State, State], Changes] = LruCache(_MAX_RECENT_CHANGES)
+
+    def build(self) -> Iterator[None]:
+        """Compute the rows. Pause now and then for other work."""
+        rows: list[Row] = []
+        for count, found in enumerate(self._items()):
+            rows += found
+            if count % _ITEMS_PER_STEP == 0:
+                yield
+        rows.sort(key=_since)
+        self.rows = rows
+
+    def _items(self) -> Iterator[Sequence[Row]]:
+        """Return the rows of each transaction, and of each transfer."""
+        schedule, accounts = self.schedule, self.accounts
+        for position, item in enumerate(schedule.cancelled_payments):
+            source = Source(schedule.transaction_id(item.number), item.number, cancellation=position)
+            yield list(transaction_rows(source, accounts[_account_of(item)], item))
+        for item in self._ledger.transactions:
+            source = Source(schedule.transaction_id(item.number), item.number)
+            yield list(transaction_rows(source, accounts[_account_of(item)], item))
+        for transfer in self._ledger.transfers:
+            id, is_internal = schedule.transfer_id(transfer.number), transfer.received is None
+            yield transfer_rows(Source(id, transfer.number, True, is_internal), accounts, transfer)
+
+    def state(self, at: Instant) -> State:
+        """Return the state of this schedule at an instant."""
+        schedule = self.schedule
+        numbers = schedule.transactions.next_number, schedule.transfers.next_number
+        return State(at, *numbers, len(schedule.cancelled_payments))
 
     @cached_property
     def accounts(self) -> Mapping[str, BankAccount]:
         """By key, in the order of the clock. Without accounts, a clock has one for each currency that it ever had."""
-        ledger, prefix = self._ledger, self._prefix
+        ledger, prefix = self._ledger, f"acct_{self.schedule.key.hex()}_"
         if ledger.accounts:
             return {
-                key: BankAccount(prefix + key, each.name, each.currency, each.type, ledger.book(key), _ZERO)
+                key: BankAccount(prefix + key, key, each.name, each.currency, each.type, ledger.book(key), _ZERO)
                 for key, each in ledger.accounts.items()
             }
         opening = ledger.opening_balances(UNSET)
-        # The account of a withdrawn payment may have no other item.
-        withdrawn = [payment.account for payment in self.schedule.withdrawn]
+        # The account of a cancelled payment may have no other item.
+        cancelled = [payment.currency for payment in self.schedule.cancelled_payments]
         accounts = {}
-        for currency in sorted({*ledger.currencies, *opening, *withdrawn, *self.schedule.former_currencies}):
+        for currency in sorted({*ledger.currencies, *opening, *cancelled, *self.schedule.former_currencies}):
             key, book = currency.lower(), ledger.book(currency)
             balance = opening.get(currency, _ZERO)
-            accounts[key] = BankAccount(prefix + key, currency, currency, "CHECKING", book, balance)
+            accounts[key] = BankAccount(prefix + key, key, currency, currency, "CHECKING", book, balance)
         return accounts
 
-    @cached_property
-    def rows(self) -> list[Row]:
-        """All rows, sorted by the instant from which they are shown."""
-        return sorted([*self._transactions(), *self._transfers()], key=_start_of)
-
-    @cached_property
-    def known_ids(self) -> Set[str]:
-        """The IDs of all rows and transfers."""
-        return {row.id for row in self.rows} | {row.transfer_id for row in self.rows if row.transfer_id}
-
-    @cached_property
-    def _pending(self) -> list[int]:
-        """The positions of payments before they are booked."""
-        return [position for position, row in enumerate(self.rows) if row.is_pending]
-
-    @cached_property
-    def _pending_by_account(self) -> Mapping[str, list[Row]]:
-        """The same payments, by the ID of their account."""
-        found = defaultdict[str, list[Row]](list)
-        for position in self._pending:
-            found[self.rows[position].account.id].append(self.rows[position])
-        return found
-
-    def between(self, first: Instant, last: Instant) -> range:
+    def begin_between(self, first: Instant, last: Instant) -> range:
         """Return the positions of rows that begin at or between these instants."""
-        return range(bisect_left(self.rows, first, key=_start_of), bisect_right(self.rows, last, key=_start_of))
+        return range(bisect_left(self.rows, first, key=_since), bisect_right(self.rows, last, key=_since))
 
-    def ended(self, at: Instant) -> list[int]:
-        """Return the positions of payments that are no longer shown, or not yet."""
-        return [position for position in self._pending if not self.rows[position].is_shown(at)]
+    def differ_between(self, before: State, now: State) -> Sequence[int]:
+        """Return the positions of all rows that may be shown in only one of these states."""
+        begin, ends = self.begin_between(before.at, now.at), self._ends
+        ended = ends[bisect_left(ends, (before.at, 0)) : bisect_right(ends, (now.at, len(self.rows)))]
+        cancelled = self._cancelled[bisect_left(self._cancelled, (before.cancellations, 0)) :]
+        # Most often there are none, and the range saves walking all rows.
+        if not ended and not cancelled:
+            return begin
+        return sorted({*begin, *(position for _, position in (*ended, *cancelled))})
+
+    @cached_property
+    def _ends(self) -> list[tuple[Instant, int]]:
+        """The positions of rows that end, sorted by their end."""
+        return sorted((row.until, position) for position, row in enumerate(self.rows) if row.until is not None)
+
+    @cached_property
+    def _cancelled(self) -> list[tuple[int, int]]:
+        """The positions of rows that end by a cancellation, sorted by its number."""
+        return sorted(
+            (row.source.cancellation, position)
+            for position, row in enumerate(self.rows)
+            if row.source.cancellation is not None
+        )
 
     def available(self, account: BankAccount, at: Instant) -> Fraction:
         """Return the balance with the payments that are authorized."""
-        pending = [row.amount for row in self._pending_by_account[account.id] if row.is_shown(at)]
-        counts, unit = to_common_unit(pending)
+        held = [row.content.amount for row in self._holds[account.key] if row.since <= at < (row.until or at)]
+        counts, unit = to_common_unit(held)
         return account.balance(at) + Fraction(sum(counts), unit)
 
-    def withdrawn(self, first: int) -> Iterator[tuple[WithdrawnPayment, BankAccount, str]]:
-        """Return the payments that were cancelled after their authorization, from the `first` one on.
+    @cached_property
+    def _holds(self) -> Mapping[str, list[Row]]:
+        """The pending rows, by the key of their account."""
+        found = defaultdict[str, list[Row]](list)
+        for rows in self._items():
+            if rows[0].content.is_pending and rows[0].source.cancellation is None:
+                found[rows[0].account.key].append(rows[0])
+        return found
 
-        Each with its account and the ID of its pending row.
-        """
-        for payment in self.schedule.withdrawn[first:]:
-            yield payment, self.accounts[payment.account.lower()], self._pending_id(payment.number)
 
-    def _pending_id(self, number: int) -> str:
-        return f"{self.schedule.transaction_id(number)}_p"
-
-    def _transactions(self) -> Iterator[Row]:
-        for item in self._ledger.transactions:
-            id, account, at = self.schedule.transaction_id(item.number), self._account_of(item), item.at
-            authorized_at, pending_id = item.authorized_at or at, None
-            if authorized_at != at:
-                pending_id = self._pending_id(item.number)
-                name, amount = item.authorized_name or item.name, item.sign * (item.authorized_amount or item.amount)
-                yield Row(
-                    pending_id, item.number, account, authorized_at, name, amount, authorized_at, at, item.category
-                )
-            yield Row(
-                id, item.number, account, at, item.name, item.sign * item.amount, authorized_at,
-                category=item.category, pending_id=pending_id,
-            )  # fmt: skip
-
-    def _account_of(self, item: StoredTransaction) -> BankAccount:
-        return self.accounts[item.account or item.currency.lower()]
-
-    def _transfers(self) -> Iterator[Row]:
-        for item in self._ledger.transfers:
-            transfer = self.schedule.transfer_id(item.number)
-            sides = ("out", item.from_, -item.amount), ("in", item.to, item.arriving)
-            for side, key, amount in sides:
-                yield Row(
-                    f"{transfer}_{side}", item.number, self.accounts[key], item.at, item.name, amount, item.at,
-                    transfer_id=transfer, is_internal=item.received is None,
-                )  # fmt: skip
+def _account_of(item: StoredTransaction) -> str:
+    return item.account or item.currency.lower()

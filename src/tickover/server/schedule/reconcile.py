@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from tickover.api.reconciliation import ChangedItem, ExpectedItem, Field, ObservedEntry, ObservedItem
 from tickover.api.timestamps import Instant
+from tickover.server.schedule.bank_rows import Row
 from tickover.server.schedule.bank_view import BankView
 from tickover.server.schedule.money import Amount
 
@@ -35,29 +36,38 @@ def shown_items(view: BankView, at: Instant, account: str | None, currency: str)
     ended: dict[str, ExpectedItem[Amount]] = {}
     transfers: dict[str, str] = {}
     for row in view.rows:
-        if row.at > at:
+        if row.since > at:
             break
-        if row.account.currency != currency or (account and row.account is not view.accounts[account]):
+        if not _counts(row, account, currency):
             continue
-        # Without an account, a transfer counts only if the money crosses currencies.
-        if row.is_internal and not account:
-            continue
-        item = ExpectedItem(row.id, row.at, row.name, row.amount)
-        if row.is_pending:
+        source, content = row.source, row.content
+        item = ExpectedItem(row.id, content.at, content.name, content.amount)
+        if content.is_pending:
             pending[row.id] = item
             continue
         booked.append(item)
-        if row.transfer_id:
-            transfers[row.transfer_id] = row.id
-        if row.pending_id:
-            ended[row.id] = pending.pop(row.pending_id)
+        if source.is_transfer:
+            transfers[source.id] = row.id
+        if content.pending_id:
+            ended[row.id] = pending.pop(content.pending_id)
     return ShownItems(booked, list(pending.values()), ended, transfers)
+
+
+def _counts(row: Row, account: str | None, currency: str) -> bool:
+    """Return whether the row counts for an account or a currency."""
+    if row.source.cancellation is not None:
+        return False
+    if account:
+        return row.account.key == account
+    # A transfer counts only if the money crosses currencies.
+    return row.account.currency == currency and not row.source.is_internal
 
 
 class Comparison:
     """Matches observed transactions with shown ones, each once. It is complete after all steps of `run`.
 
-    An app may have recorded the pending ones, but they are never missing.
+    An app may have recorded the pending ones, but they are never missing. `find_booked` returns the ID that a row has
+    when it is booked, for every ID that it may have had, and None for other IDs.
     """
 
     def __init__(
@@ -65,7 +75,7 @@ class Comparison:
         shown: ShownItems,
         observed: Sequence[ObservedEntry],
         tolerance: int,
-        bank_ids: Set[str] = frozenset(),
+        find_booked: Callable[[str], str | None],
     ) -> None:
         self.unexpected: list[ObservedItem[Amount]] = []
         self.duplicated: list[ObservedItem[Amount]] = []
@@ -73,15 +83,12 @@ class Comparison:
         self._shown = shown
         self._tolerance = tolerance
         self._observed = observed
-        self._bank_ids = bank_ids
-        """An observed transaction with the ID of another account doesn't match by its amount."""
+        self._find_booked = find_booked
         # Of several that match, the first is taken, so pending ones come last.
         self._unmatched = {item.id: item for item in (*shown.booked, *shown.pending)}
         self._pending = {item.id for item in shown.pending}
         self._matched: set[int] = set()
         """The positions of matched observed transactions."""
-        self._ended: list[tuple[int, str]] = []
-        """The positions of observed transactions with the ID of a payment before it was booked, and the later ID."""
 
     @property
     def missing(self) -> list[ExpectedItem[Amount]]:
@@ -96,8 +103,6 @@ class Comparison:
         if rest:
             yield
             yield from self._match_keys(rest)
-        for number, booked in self._ended:
-            self._sort(number, is_copy=booked not in self._unmatched)
         for found in (self.unexpected, self.duplicated):
             found.sort(key=lambda item: item.index)
         self.changed.sort(key=lambda item: item.expected.at)
@@ -105,17 +110,17 @@ class Comparison:
     def _match_ids(self) -> Mapping[int, _Key]:
         """Match the transactions with known IDs. Return the keys of those without by position."""
         copies, rest = defaultdict[str, list[int]](list), dict[int, _Key]()
-        ended = {item.id: booked for booked, item in self._shown.ended.items()}
+        shown = {self._find_booked(id): id for id in self._unmatched}
         for number, observed in enumerate(self._observed):
-            id = self._shown.transfers.get(observed.id or "", observed.id)
-            if id is UNSET or not (id in self._unmatched or id in self._bank_ids or id in ended):
+            booked = self._find_booked(observed.id) if observed.id else None
+            id = shown.get(self._shown.transfers.get(booked or "", booked))
+            if booked is None:
                 rest[number] = observed.amount, observed.at.toordinal(), observed.name
-            elif id in self._unmatched:
-                copies[id].append(number)
-            elif id in ended:
-                self._ended.append((number, ended[id]))
-            else:
+            elif id is None:
+                # It doesn't match another one by its amount.
                 self._sort(number, is_copy=False)
+            else:
+                copies[id].append(number)
         for id, numbers in copies.items():
             expected = self._unmatched.pop(id)
             differences = [(self._differences(number, expected), number) for number in numbers]

@@ -34,16 +34,6 @@ from tickover.server.schedule.money import Amount
 Expectation = ExpectationEntry[Amount, Amount]
 
 
-class WithdrawnPayment(Struct, frozen=True, array_like=True, gc=False):
-    """A card payment that was cancelled after its authorization. A bank has shown it, and has to take it back."""
-
-    number: int
-    """That of the transaction."""
-    authorized_at: Instant
-    account: str
-    """The key of its account, or its currency if the clock has no accounts."""
-
-
 class Located(NamedTuple):
     """An item, and the items that it is one of."""
 
@@ -66,8 +56,8 @@ class Schedule(Struct, frozen=True, array_like=True, dict=True):
     transfers: ScheduledItems[StoredTransfer] = NO_TRANSFERS
     opening_balances: dict[str, Amount] | None = None
     expectations: list[Expectation] | None = None
-    withdrawn: list[WithdrawnPayment] = []
-    """In the order of their cancellations."""
+    cancelled_payments: list[StoredTransaction] = []
+    """Card payments that were cancelled after their authorization. A bank has shown them, and has to take them back."""
     former_currencies: list[str] = []
     """Those that cancelled transactions and replaced opening balances had. A bank has shown accounts for them."""
 
@@ -164,8 +154,8 @@ def _with_whole_numbers(expectation: Expectation) -> Expectation:
 
 def fork_schedule(schedule: Schedule, fork: Clock) -> Schedule:
     """Return the schedule of a fork: the same items with IDs that contain the fork's key."""
-    # A fork has no connections, so nobody has seen withdrawn payments.
-    forked = replace(schedule, key=fork.key, max_time=fork.max_time, withdrawn=[])
+    # A fork has no connections, so nobody has seen cancelled payments.
+    forked = replace(schedule, key=fork.key, max_time=fork.max_time, cancelled_payments=[])
     if schedule.expectations is None:
         return forked
     own_ids = {schedule.goal_id(index): forked.goal_id(index) for index in range(len(schedule.goals))}
@@ -180,8 +170,8 @@ def _rename_goal(expectation: Expectation, own_ids: Mapping[str, str]) -> Expect
     return replace(expectation, goal_reached=replace(rule, goal=own_ids[rule.goal]))
 
 
-def cancel_items(schedule: Schedule, cancelled: Iterable[Located], withdrawn: Sequence[WithdrawnPayment]) -> Schedule:
-    """Return a schedule without these items, some of which were card payments that a bank has shown."""
+def cancel_items(schedule: Schedule, cancelled: Iterable[Located], shown: Sequence[StoredTransaction]) -> Schedule:
+    """Return a schedule without these items. Some are card payments that a bank has shown."""
     numbers = defaultdict[int, set[int]](set)
     currencies = set()
     for items, item in cancelled:
@@ -198,7 +188,7 @@ def cancel_items(schedule: Schedule, cancelled: Iterable[Located], withdrawn: Se
         transactions=schedule.transactions.without(numbers[id(schedule.transactions)]),
         goals=[keep(goal) for goal in schedule.goals],
         transfers=schedule.transfers.without(numbers[id(schedule.transfers)]),
-        withdrawn=[*schedule.withdrawn, *withdrawn],
+        cancelled_payments=[*schedule.cancelled_payments, *shown],
         former_currencies=_add_former(schedule, currencies),
     )
 
