@@ -5,6 +5,7 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping
+from inspect import cleandoc
 from typing import Any, Final
 
 import click
@@ -23,7 +24,8 @@ _WRITE_ERRORS: Final = {errno.EBADF, errno.EDQUOT, errno.EFBIG, errno.EIO, errno
 class LazyGroup(click.Group):
     """A group that imports a command when it runs, so that help is fast.
 
-    Each command has its location below `tickover.cli`, as `module:attribute`, and its help.
+    Each command has its location below `tickover.cli`, as `module:attribute`, and the first sentence of its help. The
+    docstring of its function has the rest.
     """
 
     def __init__(self, name: str, *, lazy: Mapping[str, tuple[str, str]], **attributes: Any) -> None:
@@ -41,7 +43,11 @@ class LazyGroup(click.Group):
         if name is None or listed is None:
             return name, listed, rest
         module, _, attribute = self._locations[name].partition(":")
-        return name, getattr(importlib.import_module(f"tickover.cli.{module}"), attribute), rest
+        command: click.Command = getattr(importlib.import_module(f"tickover.cli.{module}"), attribute)
+        if command.short_help is None:
+            command.short_help = listed.short_help
+            command.help = f"{listed.short_help}\n\n{cleandoc(command.help or '')}"
+        return name, command, rest
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args and self.no_args_is_help and not ctx.resilient_parsing:
@@ -59,7 +65,7 @@ class LazyGroup(click.Group):
         "logout": ("commands.auth:logout", "Sign out."),
         "clock": ("root:clock", "Create, advance and inspect clocks."),
         "scenarios": ("root:scenarios", "List ready-made scenarios."),
-        "token": ("root:token", "Create access tokens for programs."),
+        "token": ("root:token", "Create, list and revoke access tokens for programs."),
         "listen": ("commands.follow:listen", "Deliver events to a webhook handler."),
         "mcp": ("commands.mcp:mcp", "Let coding agents use clocks."),
         "serve": ("commands.serve:serve", "Run the server until Ctrl-C."),
@@ -90,7 +96,7 @@ def root() -> None:
         "advance": ("commands.clock_commands:advance", "Move a clock forward and show what happened."),
         "add": ("commands.clock_commands:add", "Add items to a clock."),
         "cancel": ("commands.clock_commands:cancel", "Cancel items that haven't happened yet."),
-        "balance": ("commands.money_commands:balance", "Show balances and their lowest points."),
+        "balance": ("commands.money_commands:balance", "Show balances, and their lowest points up to a time."),
         "events": ("commands.money_commands:events", "List what happened, or follow it."),
         "follow": ("commands.follow:follow", "Keep programs under libfaketime at a clock's time."),
         "connect": ("commands.bank_commands:connect", "Let an app read a clock as if it were a bank."),
@@ -98,7 +104,10 @@ def root() -> None:
         "disconnect": ("commands.bank_commands:disconnect", "End the connection of an app."),
         "export": ("commands.money_commands:export", "Write statements for other programs."),
         "check": ("commands.money_commands:check", "Check expectations about balances and goals."),
-        "reconcile": ("commands.bank_commands:reconcile", "Compare the books of an app with a clock."),
+        "reconcile": (
+            "commands.bank_commands:reconcile",
+            "Compare what an app recorded with a clock.",
+        ),
         "fork": ("commands.clock_commands:fork", "Copy a clock at its start or at another time."),
         "rename": ("commands.clock_commands:rename", "Set the name of a clock."),
         "list": ("commands.list_clocks:list_", "List your clocks, newest first."),
@@ -106,9 +115,7 @@ def root() -> None:
     },
 )
 def clock() -> None:
-    """Create, advance and inspect clocks.
-
-    Most commands take the ID or the name of a clock. The default is the clock that you used last on that server. The
+    """Most commands take the ID or the name of a clock. The default is the clock that you used last on that server. The
     first or last characters of an ID are enough if they match only one clock.
     """
 
@@ -125,9 +132,7 @@ def clock() -> None:
 )
 @click.pass_context
 def scenarios(context: click.Context) -> None:
-    """List the scenarios that come with Tickover.
-
-    A scenario is a ready-made schedule for a clock.
+    """A scenario is a ready-made schedule for a clock.
 
     Examples:
 
@@ -146,15 +151,13 @@ def scenarios(context: click.Context) -> None:
     cls=LazyGroup,
     params=[URL, JSON],
     lazy={
-        "create": ("commands.auth:create_token", "Create an access token, and print it."),
+        "create": ("commands.auth:create_token", "Create an access token for a program, and print it once."),
         "list": ("commands.auth:list_tokens", "List your access tokens."),
         "revoke": ("commands.auth:revoke_token", "Revoke an access token."),
     },
 )
 def token() -> None:
-    """Create, list and revoke access tokens, which let programs use your clocks.
-
-    Set TICKOVER_TOKEN to a token, for example in a CI job. It works until it expires or is revoked, without any
+    """Set TICKOVER_TOKEN to a token, for example in a CI job. It works until it expires or is revoked, without any
     sign-in. Operators can create tokens for other users on the server's machine.
     """
 
@@ -170,18 +173,15 @@ def token() -> None:
     },
 )
 def users() -> None:
-    """List, show and delete users in the server's database.
-
-    Run these commands on the server's machine with the server's settings. The server can keep running.
-    """
+    """Run these commands on the server's machine with the server's settings. The server can keep running."""
 
 
 @click.command(cls=LocalCommand)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(run: CliRun, shell: str) -> None:
-    """Print a shell completion script.
+    """The script completes commands, options and scenario names.
 
-    It completes commands, options and scenario names. To load it in every new shell, add the line to the file:
+    To load it in every new shell, add the line to the file:
 
     \b
     bash   eval "$(tickover completion bash)"     ~/.bashrc

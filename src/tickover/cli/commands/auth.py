@@ -32,7 +32,7 @@ _MAX_PROMPTS: Final = 3
     help="Request a login link, or sign in with the quoted LINK that you received.",
 )
 def login(run: CliRun, email: str, code: str | None, link: str | None) -> None:
-    """Sign in with a code that the server sends to EMAIL.
+    """The server sends a code to EMAIL.
 
     If the server has a development outbox, this command reads the code from the server. Otherwise it asks you for the
     code in the email. It stores a token in a file that only you can read. The token is valid for 30 days.
@@ -112,7 +112,7 @@ def _prompt_for_code(run: CliRun, client: "Tickover", email: str) -> "SignedIn":
 
 @click.command(cls=ClientCommand)
 def logout(run: CliRun) -> None:
-    """Sign out: revoke the token and delete it from this machine.
+    """This revokes the token and deletes it from this machine.
 
     If TICKOVER_TOKEN is set, revoke that token and keep the stored one.
     """
@@ -144,9 +144,7 @@ def logout(run: CliRun) -> None:
 def create_token(
     run: CliRun, email: str | None, name: str, days: int, read_only: bool, database_url: str | None
 ) -> None:
-    """Create an access token for a program, and print it once.
-
-    Without EMAIL, the token acts for you, on the server where you are signed in.
+    """Without EMAIL, the token acts for you, on the server where you are signed in.
 
     With EMAIL, the token acts for that user. Run the command on the server's machine with the server's settings. It
     writes to the database, and creates the user if necessary. It sends no email.
@@ -177,7 +175,7 @@ def create_token(
 
 @click.command("list", cls=ClientCommand)
 def list_tokens(run: CliRun) -> None:
-    """List your access tokens, newest first, without their secrets."""
+    """The newest come first, without their secrets."""
     with run.signed_in_client() as client:
         tokens = client.list_access_tokens()
     lines = []
@@ -191,7 +189,7 @@ def list_tokens(run: CliRun) -> None:
 @click.command("revoke", cls=ClientCommand)
 @click.argument("id")
 def revoke_token(run: CliRun, id: str) -> None:
-    """Revoke an access token. It stops working immediately."""
+    """It stops working immediately."""
     with run.signed_in_client() as client:
         client.revoke_access_token(id)
     run.output.write({"revoked": id}, f"Revoked {id}.")

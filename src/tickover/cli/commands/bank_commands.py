@@ -60,7 +60,7 @@ def connect(
     institution: str | None,
     faults: Sequence[dict[str, Any]],
 ) -> None:
-    """Let an app that uses Plaid or SimpleFIN read a clock as if it were a bank, and print the token for it.
+    """The app uses Plaid or SimpleFIN. The command prints the token for it.
 
     The app sees what has happened up to the clock's time. Advance the clock, and its next sync brings more.
 
@@ -87,7 +87,7 @@ def connect(
 @click.command(cls=ClientCommand)
 @clock_argument
 def connections(run: CliRun, id: str | None) -> None:
-    """List the apps that read a clock as if it were a bank, oldest first, without their secrets."""
+    """The oldest come first, without their secrets."""
     with selected_clock(run, id) as (client, clock_id):
         found = client.list_connections(clock_id)
     lines = [f"  {one.id}  {one.protocol}  {one.institution}  created {one.created_at:%Y-%m-%d}" for one in found]
@@ -98,7 +98,7 @@ def connections(run: CliRun, id: str | None) -> None:
 @click.argument("connection")
 @clock_option
 def disconnect(run: CliRun, connection: str, id: str | None) -> None:
-    """End a connection. The app can't read the clock any more."""
+    """The app can't read the clock any more."""
     run.inputs = {"connectionId": "CONNECTION"}
     with selected_clock(run, id) as (client, clock_id):
         client.disconnect_clock(clock_id, connection)
@@ -120,9 +120,7 @@ def disconnect(run: CliRun, connection: str, id: str | None) -> None:
     help="How many days a row without a known ID may be early or late.",
 )
 def reconcile(run: CliRun, /, file: TextIO, id: str | None, **options: Any) -> None:
-    """Compare the transactions that an app recorded with those of a clock.
-
-    FILE is CSV with the columns at or date, amount, and optionally name and id. Others are ignored. An amount is
+    """FILE is CSV with the columns at or date, amount, and optionally name and id. Others are ignored. An amount is
     negative if money went out. If something differs, the command shows where, and exits with 9.
 
     Examples:

@@ -53,7 +53,7 @@ def create(
     name: str | None,
     labels: Sequence[tuple[str, str]],
 ) -> None:
-    """Create a clock from a scenario, from JSON parameters, or an empty one.
+    """Without a scenario or parameters, the clock is empty.
 
     SCENARIO is a name from `tickover scenarios`, or a TOML file.
 
@@ -86,9 +86,7 @@ def create(
 @time_option("--at", help="Preview the clock at this time without moving it.")
 @click.option("--all", "show_all", is_flag=True, help="List every item on the clock.")
 def show(run: CliRun, id: str | None, at: datetime | None, show_all: bool) -> None:
-    """Show a clock as it is now, or preview it at a later time.
-
-    Examples:
+    """Examples:
 
     \b
     tickover clock show
@@ -109,9 +107,7 @@ def show(run: CliRun, id: str | None, at: datetime | None, show_all: bool) -> No
 )
 @click.option("--next", "to_next", is_flag=True, help="Advance to the next transaction or contribution.")
 def advance(run: CliRun, id: str | None, to: datetime | None, by: Duration | None, to_next: bool) -> None:
-    """Move a clock forward and show what happened.
-
-    Time only moves forward. To go back, copy the clock as it was at an earlier time with `tickover clock fork`.
+    """Time only moves forward. To go back, copy the clock as it was at an earlier time with `tickover clock fork`.
 
     Examples:
 
@@ -154,9 +150,7 @@ def _option_for(argument: str) -> str:
 def fork(
     run: CliRun, id: str | None, *, at: datetime | None, name: str | None, labels: Sequence[tuple[str, str]]
 ) -> None:
-    """Copy a clock with its schedule. The copy is at the clock's start time, or at another time.
-
-    Later commands use the copy. Change it with `tickover clock add` and `tickover clock cancel`.
+    """Later commands use the copy. Change it with `tickover clock add` and `tickover clock cancel`.
 
     Examples:
 
@@ -174,7 +168,7 @@ def fork(
 @click.argument("name")
 @clock_argument
 def rename(run: CliRun, name: str, id: str | None) -> None:
-    """Set the name of a clock. An empty NAME removes it."""
+    """An empty NAME removes it."""
     with selected_clock(run, id) as (client, clock_id):
         clock = client.update_clock(clock_id, name=name or None)
     text = f"✓ Renamed {clock.id} to {name}" if name else f"✓ Removed the name of {clock.id}"
@@ -207,7 +201,7 @@ def add(  # noqa: PLR0913 - one parameter for each option
     at: datetime | None,
     id: str | None,
 ) -> None:
-    """Add items to a clock. Items at the clock's time happen immediately.
+    """Items at the clock's time happen immediately.
 
     FILE is a scenario: a TOML file, or a name from `tickover scenarios`. Its items start at the clock's time.
 
@@ -258,9 +252,7 @@ def add(  # noqa: PLR0913 - one parameter for each option
 @click.option("--all", "every", is_flag=True, help="If several items match, cancel all of them.")
 @clock_option
 def cancel(run: CliRun, item: str, *, only_next: bool, every: bool, id: str | None) -> None:
-    """Cancel items that haven't happened yet.
-
-    Pass the ID of an item, or the name of a transaction or transfer. To cancel contributions, pass the name of their
+    """Pass the ID of an item, or the name of a transaction or transfer. To cancel contributions, pass the name of their
     goal.
 
     Examples:

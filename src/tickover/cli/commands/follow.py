@@ -45,7 +45,7 @@ _FAKETIME_OPTIONS: Final = {"FAKETIME_FMT": "%s", "FAKETIME_NO_CACHE": "1", "FAK
     help="File to write the clock's time to, for libfaketime.",
 )
 def follow(run: CliRun, id: str | None, file: Path) -> None:
-    """Keep programs under libfaketime at the clock's time, until Ctrl-C.
+    """Ctrl-C ends it.
 
     The command prints the variables that make a program read the file. The time of the program moves with the clock.
     """
@@ -112,7 +112,7 @@ def listen(  # noqa: PLR0913 - one parameter for each option
     reorder: bool,
     fail_first: bool,
 ) -> None:
-    """Deliver the events of clocks to a webhook handler, in order, as they happen.
+    """The events arrive in order, as they happen.
 
     Each request is signed as in Standard Webhooks. The time in its headers is real. The time in its payload is
     simulated. --duplicate, --reorder and --fail-first imitate the faults of networks. With --json, print each payload

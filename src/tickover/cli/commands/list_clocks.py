@@ -28,7 +28,7 @@ _MAX_CHECKED: Final = 100
 @click.option("--all", "list_all", is_flag=True, help="List all clocks.")
 @label_option("Only clocks with this label. Repeatable.")
 def list_(run: CliRun, limit: int, list_all: bool, labels: Sequence[tuple[str, str]]) -> None:
-    """List your clocks, newest first. An asterisk marks the last used one.
+    """An asterisk marks the last used one.
 
     ✓ and ✗ say whether the expectations of a clock hold.
     """
@@ -69,7 +69,7 @@ def _check(client: "Tickover", clocks: "Sequence[Summary]") -> dict[str, bool]:
 @label_option("With --all: only clocks with this label. Repeatable.")
 @click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 def delete(run: CliRun, ids: Sequence[str], *, delete_all: bool, labels: Sequence[tuple[str, str]], yes: bool) -> None:
-    """Delete clocks permanently. At a terminal, ask for confirmation first.
+    """At a terminal, this asks for confirmation first.
 
     In a script, pass IDs or --yes.
 

@@ -9,7 +9,7 @@ from tickover.cli.options import ClientCommand
 
 @click.command(cls=ClientCommand)
 def mcp(run: CliRun) -> None:
-    """Let coding agents use clocks, over MCP on standard input and output.
+    """They use MCP on standard input and output.
 
     Add this command to the configuration of your agent. The agent starts it. The token comes from TICKOVER_TOKEN, or
     from `tickover login`, and the model never sees it.

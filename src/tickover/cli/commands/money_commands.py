@@ -34,7 +34,6 @@ _FOLLOW_SECONDS: Final = 1.0
 @time_option("--at", help="Time of the balance. [default: the clock's time]")
 @opening_option
 def balance(run: CliRun, id: str | None, at: datetime | None, opening_balances: dict[str, Decimal] | None) -> None:
-    """Show the balance of each currency, and its lowest point up to that time."""
     with selected_clock(run, id) as (client, clock_id):
         balances = client.get_balances(clock_id, at, opening_balances=opening_balances)
     if run.output.wants_json:
@@ -63,7 +62,7 @@ def events(
     opening_balances: dict[str, Decimal] | None,
     follow: bool,
 ) -> None:
-    """List what happened on a clock: transactions with balances, contributions, and goals reached.
+    """These are transactions with balances, contributions, and goals reached.
 
     With --follow and --json, print one event per line.
 
@@ -131,7 +130,7 @@ def check(  # noqa: PLR0913 - one parameter for each option
     until: datetime | None,
     opening_balances: dict[str, Decimal] | None,
 ) -> None:
-    """Check expectations about the whole schedule of a clock, without moving it.
+    """This covers the whole schedule of a clock, and never moves it.
 
     Without options, check the clock's own expectations, for example those of its scenario. Each expectation is an
     option, and you can repeat it. If an expectation doesn't hold, the command shows when, and which item caused it,
@@ -197,7 +196,7 @@ def export(
     account: str | None,
     opening_balances: dict[str, Decimal] | None,
 ) -> None:
-    """Write a clock's transactions as account statements, one for each account, or else for each currency.
+    """There is one statement for each account, or else for each currency.
 
     Each statement has the opening and the closing balance. The IDs of transactions stay the same in every export.
 

@@ -30,9 +30,7 @@ def list_scenarios(run: CliRun) -> None:
 )
 @click.option("--dates", is_flag=True, help="List the transactions and transfers with their dates instead of the file.")
 def show(run: CliRun, name: str, start: datetime | None, dates: bool) -> None:
-    """Print a scenario's file, or its transactions and transfers.
-
-    With --dates, list them with their dates. "due" shows the original date of a payment that was moved.
+    """With --dates, list them with their dates. "due" shows the original date of a payment that was moved.
     With --json, print the parameters of createTestClock that the scenario produces.
 
     Examples:

@@ -97,7 +97,7 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     anonymise: bool,
     preview: bool,
 ) -> None:
-    """Write a scenario from a bank statement in CSV or OFX, or from a clock.
+    """Statements are in CSV or OFX.
 
     Regular payments become recurrences. All others keep their dates. With a file for each account, the same amount that
     leaves one account and arrives in another within three days is a transfer. The command reads statements on this

@@ -39,9 +39,7 @@ def setting_flags(command: Callable[..., None]) -> Callable[..., None]:
 )
 @click.option("--check", is_flag=True, help="Say what the server can't use, and don't start it.")
 def serve(run: CliRun, /, attached: bool, check: bool, **flags: Any) -> None:
-    """Run the server until Ctrl-C.
-
-    Every flag has an environment variable, shown in brackets. A flag overrides its variable. The secret key has no
+    """Every flag has an environment variable, shown in brackets. A flag overrides its variable. The secret key has no
     flag because other users can read command lines: set TICKOVER_SECRET_KEY.
     """
     if check:
@@ -82,9 +80,7 @@ def _check(run: CliRun, settings: Settings) -> None:
 @click.command(cls=LocalCommand)
 @database_url_option
 def migrate(run: CliRun, /, **flags: Any) -> None:
-    """Migrate the database to the current schema.
-
-    `tickover serve` does this at every start, and several servers can start at once. Run this command to migrate
+    """`tickover serve` does this at every start, and several servers can start at once. Run this command to migrate
     before you start them.
     """
     with translate_errors():

@@ -30,7 +30,7 @@ _PAGE_SIZE = 1000
 @click.command("list", cls=LocalCommand)
 @database_url_option
 def list_(run: CliRun, database_url: str | None) -> None:
-    """List users, newest first. With --json, print one document per line."""
+    """With --json, print one document per line."""
     last: User | None = None
     with _open_users(run, database_url) as (users, runner):
         while page := runner.run(users.page(last, _PAGE_SIZE)):
@@ -48,7 +48,6 @@ def list_(run: CliRun, database_url: str | None) -> None:
 @click.argument("user", metavar="EMAIL|ID")
 @database_url_option
 def show(run: CliRun, user: str, database_url: str | None) -> None:
-    """Show what a user has: clocks, sessions and access tokens."""
     with _open_users(run, database_url) as (users, runner):
         found = runner.run(_find(users, user))
         details = runner.run(users.describe(found, run.now()))
@@ -68,7 +67,7 @@ def show(run: CliRun, user: str, database_url: str | None) -> None:
 @click.option("--access-tokens", is_flag=True, help="Also revoke the user's access tokens.")
 @database_url_option
 def revoke_sessions(run: CliRun, user: str, access_tokens: bool, database_url: str | None) -> None:
-    """Sign a user out everywhere. The user can sign in again.
+    """The user can sign in again.
 
     Access tokens of programs stay valid, unless you pass --access-tokens.
     """
@@ -84,9 +83,7 @@ def revoke_sessions(run: CliRun, user: str, access_tokens: bool, database_url: s
 @click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 @database_url_option
 def delete(run: CliRun, user: str, yes: bool, database_url: str | None) -> None:
-    """Permanently delete a user and all of the user's data.
-
-    This deletes the tokens and emails, and then the clocks and idempotency records. At a terminal, it asks for
+    """This deletes the tokens and emails, and then the clocks and idempotency records. At a terminal, it asks for
     confirmation first. In a script, pass --yes. A later sign-in with the same address creates a new user.
     """
     if not yes and not sys.stdin.isatty():
