@@ -1,5 +1,6 @@
 """Settings have an effect: a test fails if a value is ignored."""
 
+import asyncio
 import json
 import re
 import select
@@ -9,24 +10,21 @@ import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from datetime import timedelta
 from email.utils import parseaddr
 from itertools import islice
 from pathlib import Path
 from threading import Event
 from typing import Any
-from unittest.mock import Mock
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
+import asyncpg
 import pytest
-from msgspec.structs import asdict
 
 from tests.support.log_capture import LogCapture
 from tests.support.program import Program, code_params, link_params, verify_params, wait_until
 from tickover.api.limits import MAX_BODY
 from tickover.server.app import TickoverServer
-from tickover.server.operations.services import Services
 from tickover.server.settings import read_settings
 
 _KEY = "a key of 16 characters or more"
@@ -57,6 +55,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         "TICKOVER_CLIENT_BURST": "3",
         "TICKOVER_CLIENT_REFILL": "0.001",
         "TICKOVER_RESEND_SECONDS": "7",
+        "TICKOVER_TEST_CODES": "app.test=271828",
         "TICKOVER_METRICS_PORT": "0",
         "TICKOVER_METRICS_HOST": "127.0.0.6",
         "TICKOVER_MAX_CLOCKS_PER_USER": "7",
@@ -80,9 +79,8 @@ def test_host_and_port_are_used(program: Program) -> None:
     assert program.url == f"http://127.0.0.5:{program.environment['TICKOVER_PORT']}"
     assert program.request("GET", "/healthz").status == 200
     assert program.request("GET", "/metrics").status == 404
-    [url] = re.findall(r"http://127\.0\.0\.6:\d+/metrics", program.output)
-    with urlopen(url) as response:
-        assert b"tickover_database_up 1\n" in response.read()
+    assert "http://127.0.0.6:" in program.output
+    assert "tickover_database_up 1\n" in _metrics(program)
 
 
 def test_data_folder_and_database_url_are_used(program: Program) -> None:
@@ -137,34 +135,12 @@ async def test_database_connections_is_used(tmp_path: Path, postgres_url: str) -
         await server.close()
 
 
-async def test_test_codes_are_used_and_not_logged(tmp_path: Path) -> None:
-    given = {"data_dir": str(tmp_path), "port": "0", "test_codes": "app.test=271828"}
-    log = LogCapture()
-    server = await TickoverServer.open(read_settings({}, given), log.log)
-    await server.close()
-    assert server.settings.test_codes == {"app.test": "271828"}
-    assert "app.test" in str(log.lines)
-    assert "271828" not in str(log.lines)
-
-
-_LOGIN_LIMITS = {
-    "resend_seconds": "resend_interval",
-    "sends_per_hour": "sends_an_hour",
-    "sends_per_hour_per_network": "sends_an_hour_from_one_network",
-}
-"""Numeric settings, each with its limit of sign-ins."""
-
-
-def _login_limits(**flags: str) -> dict[str, object]:
-    services = Services(Mock(), Mock(), Mock(), read_settings({}, flags), Mock(), bytes)
-    return asdict(services.send_limits)
-
-
-@pytest.mark.parametrize("setting", _LOGIN_LIMITS)
-def test_setting_changes_only_its_limit_of_sign_ins(setting: str) -> None:
-    usual, changed = _login_limits(), _login_limits(**{setting: "7"})
-    value = timedelta(seconds=7) if setting == "resend_seconds" else 7
-    assert changed == usual | {_LOGIN_LIMITS[setting]: value}
+def test_test_codes_are_used_and_not_logged(program: Program) -> None:
+    call_from(program, "198.51.100.4", "sendLoginCodeEmail", code_params("ana@app.test"))
+    signed_in = call_from(program, "198.51.100.4", "loginByEmailVerification", verify_params("ana@app.test", "271828"))
+    assert "token" in signed_in["result"]
+    assert "app.test" in program.output
+    assert "271828" not in program.output
 
 
 # Limits
@@ -251,6 +227,73 @@ def test_limit_of_calls_in_flight_is_used_for_rpc_and_the_bank(program: Program)
             call.result()
     assert _reason(program.call("rpc.discover", {})) == "OK"
     assert program.request("GET", "/simplefin/info").status == 200
+
+
+def _send_from_networks(program: Program, email: str) -> list[int]:
+    """Send emails from one network after the other, until one can send none. Return how many each network sent."""
+    counts: list[int] = []
+    while not counts or counts[-1]:
+        counts.append(0)
+        client = f"203.0.{100 + len(counts)}.1"
+        while _reason(call_from(program, client, "sendLoginCodeEmail", code_params(email))) == "OK":
+            counts[-1] += 1
+            # Make the email older than the resend interval.
+            with closing(sqlite3.connect(program.data / "tickover.db", timeout=60)) as database, database:
+                database.execute("update login_emails set sent_at = sent_at - 61000000 where email = ?", (email,))
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, [10, 10, 10, 0]),
+        ({"TICKOVER_SENDS_PER_HOUR": "34", "TICKOVER_SENDS_PER_HOUR_PER_NETWORK": "11"}, [11, 11, 11, 1, 0]),
+    ],
+    ids=["defaults", "settings"],
+)
+def test_limits_of_emails_from_a_network_and_in_total_are_used(
+    tmp_path: Path, settings: dict[str, str], expected: list[int]
+) -> None:
+    proxy = {"TICKOVER_TRUSTED_PROXIES": "127.0.0.0/8", "TICKOVER_MAIL_URL": "outbox:"}
+    with Program(tmp_path, **proxy, **settings) as program:
+        assert _send_from_networks(program, "ana@example.test") == expected
+
+
+def test_call_does_not_wait_long_for_the_lock_of_another_process(tmp_path: Path) -> None:
+    with Program(tmp_path) as program, ThreadPoolExecutor(1) as threads:
+        token = program.sign_in()
+        with closing(sqlite3.connect(program.data / "tickover.db", isolation_level=None)) as database:
+            database.execute("begin immediate")
+            call = threads.submit(program.call, "createTestClock", {}, token)
+            # It waits for 5 seconds, and many clients for 15.
+            refused = call.result(timeout=15)
+        assert _reason(refused) == "UNAVAILABLE"
+        assert "result" in program.call("createTestClock", {}, token)
+
+
+async def test_lock_of_another_session_fails_the_statement_before_its_timeout(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    settings = {"TICKOVER_DATABASE_URL": postgres_url, "TICKOVER_METRICS_PORT": "0"}
+    with Program(tmp_path, **settings) as program:
+        token = program.sign_in()
+        clock = program.result("createTestClock", {}, token)["clock"]
+        params = {"id": clock["id"], "name": "Plan"}
+        session = await asyncpg.connect(postgres_url)
+        try:
+            async with session.transaction():
+                await session.execute("lock table clocks in access exclusive mode")
+                refused = await asyncio.to_thread(program.call, "updateTestClock", params, token)
+        finally:
+            await session.close()
+        assert _reason(refused) == "UNAVAILABLE"
+        assert 'tickover_database_failures_total{cause="lock"} 1\n' in await asyncio.to_thread(_metrics, program)
+
+
+def _metrics(program: Program) -> str:
+    [url] = re.findall(r"http://[\d.]+:\d+/metrics", program.output)
+    with urlopen(url) as response:
+        return str(response.read(), "utf-8")
 
 
 def _is_full(response: Any) -> bool:

@@ -24,7 +24,7 @@ from tickover.server.sign_in import tokens
 from tickover.server.storage.store import ConnectedClock, StoredConnection
 
 _MAX_KNOWN_CONNECTIONS: Final = 10_000
-_MAX_CACHED_BYTES: Final = 16_000_000
+_MAX_CACHED_BYTES: Final = 20_000_000
 """Enough for the largest clock, whose items have two rows each, and others beside it."""
 _BYTES_PER_ROW: Final = 1_800
 """The approximate size of a row as JSON."""
