@@ -6,9 +6,9 @@ import re
 import ssl
 import subprocess
 from base64 import b64encode
+from http.client import HTTPSConnection
 from pathlib import Path
 from typing import Any, Final
-from urllib.request import Request, urlopen
 
 from tests.support.debian_packages import require_program
 from tests.support.deploy import DEPLOY, changed
@@ -18,6 +18,10 @@ from tests.support.repository import ROOT
 _ADDRESS: Final = "127.0.0.1"
 PASSWORD: Final = "change-me"
 """The password of Patroni in its file."""
+
+
+class EtcdError(Exception):
+    """etcd rejected a request."""
 
 
 class Etcd:
@@ -68,12 +72,20 @@ class Etcd:
     def request(self, path: str, body: dict[str, str] | None = None, token: str = "", certified: bool = True) -> Any:
         """Request as Patroni does, with its certificate."""
         context = ssl.create_default_context(cafile=str(self.authority))
+        # Newer versions of Python, and of the libraries of Patroni, check certificates strictly.
+        context.verify_flags |= ssl.VERIFY_X509_STRICT
         if certified:
             context.load_cert_chain(self.certificate, self.key)
-        encoded = None if body is None else json.dumps(body).encode()
-        request = Request(f"https://{_ADDRESS}:{self.port}{path}", encoded, {"Authorization": token} if token else {})
-        with urlopen(request, timeout=60, context=context) as response:
+        connection = HTTPSConnection(_ADDRESS, self.port, timeout=60, context=context)
+        try:
+            encoded = None if body is None else json.dumps(body)
+            connection.request("POST" if encoded else "GET", path, encoded, {"Authorization": token} if token else {})
+            response = connection.getresponse()
+            if response.status != 200:
+                raise EtcdError(response.read())
             return json.load(response)
+        finally:
+            connection.close()
 
     def sign_in(self, password: str = PASSWORD) -> str:
         return str(self.request("/v3/auth/authenticate", {"name": "patroni", "password": password})["token"])
