@@ -30,8 +30,7 @@ from lab.soak import (
 from lab.soak.faults import faults_row as faults
 from lab.soak.linearizability import linearizability_row as linearizability
 from lab.soak.rows import STORES, Row, StoreName
-from lab.soak.run import Soak
-from lab.soak.soak_report import write_report
+from lab.soak.run import Soak, write_report
 from tests.support.repository import ROOT
 
 SOAK = ROOT / ".soak"
@@ -62,7 +61,7 @@ def _save(soak: Soak, is_quick: bool) -> None:
     scale = "Quick run: counts are smaller than the targets." if is_quick else "Full counts."
     machine = f"{os.cpu_count()} cores, {processor()}, {platform.system()} {platform.machine()}"
     facts = f"{scale} {machine}, Python {platform.python_version()}."
-    file.write_text(write_report(ROWS, soak.results, facts, earlier), "utf-8")
+    file.write_text(write_report(ROWS, soak.verdicts, facts, earlier), "utf-8")
     click.echo(f"\n{file.relative_to(ROOT)} was written.")
 
 
@@ -95,9 +94,9 @@ def main(quick: bool, only: tuple[str, ...], store: tuple[StoreName, ...]) -> No
         except KeyboardInterrupt:
             code = 130
         soak.progress.end()
-    if soak.results:
+    if soak.verdicts:
         _save(soak, quick)
-    sys.exit(code or int(not all(result.is_met for result in soak.results)))
+    sys.exit(code or int({*soak.verdicts.values()} != {"met"}))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@ from lab.bench.__main__ import report
 from lab.bench.harness import QUICK, Bench, rates
 from lab.bench.wrk import advancing
 from lab.soak.rows import Context, Figure, Row
-from lab.soak.run import Soak
-from lab.soak.soak_report import write_report
+from lab.soak.run import Soak, write_report
 from tests.support.debian_packages import require_program
 
 
@@ -47,9 +46,9 @@ def test_soak_runs_rows_and_reports(tmp_path: Path) -> None:
     rows = [Row(name, "a row", "no error", run, 1, 1, ("sqlite",)) for name, run in (("R0", fail), ("R1", succeed))]
     soak = Soak(rows, ("sqlite",), True, tmp_path, io.StringIO())
     soak.run()
-    assert [(result.state, result.is_met) for result in soak.results] == [("failed", False), ("finished", True)]
-    report = write_report(rows, soak.results, "2 cores.")
+    assert soak.verdicts == {("R0", "sqlite"): "failed", ("R1", "sqlite"): "met"}
+    report = write_report(rows, soak.verdicts, "2 cores.")
     assert [line.split(" | ")[3:5] for line in report.splitlines()[-2:]] == [["failed", "–"], ["met", "–"]]
     # A later run of some rows replaces only these.
-    later = write_report(rows, soak.results[1:], "2 cores.", report)
+    later = write_report(rows, {("R1", "sqlite"): "met"}, "2 cores.", report)
     assert later == report

@@ -76,7 +76,7 @@ def _check_public_histories(context: Context) -> Figure:
 ROW = Row(
     "R4",
     "Linearizability",
-    "3,000 histories of clocks, codes, resend slots and idempotency keys, a third with faults: no violation",
+    "3,000 histories of clocks, codes, resend limits and idempotency keys, a third with faults: no violation",
     run,
     minutes=10,
     quick_minutes=0.4,
