@@ -74,6 +74,9 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "connectTestClock": {
         "institution": "Bank",
         "faults": [{"kind": "RATE_LIMITED", "from": "2026-01-01T00:00:00Z", "until": "2037-01-01T00:00:00Z"}],
+        "quirks": ["DOUBLES"],
+        "consentDays": 90,
+        "callsPerDay": 4,
     },
     "createAccessToken": {"name": "CI", "expiresInDays": 30, "readOnly": True},
     "reconcileTestClock": {

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from tickover.api.connections import BankProtocol
+from tickover.api.connections import BankProtocol, BankSettings
 from tickover.api.ids import uuid7
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Instant, years_after
@@ -77,7 +77,8 @@ def session(number: int, created_at: Instant = NOW) -> NewSession:
 
 
 def connection(number: int, protocol: BankProtocol = "PLAID") -> StoredConnection:
-    return StoredConnection(key(number), protocol, f"Bank {number}", NOW, "[]" if number % 2 else None)
+    settings = BankSettings(quirks=["TELLS_LATE"], consent_days=90) if number % 2 else BankSettings()
+    return StoredConnection(key(number), protocol, f"Bank {number}", NOW, settings)
 
 
 def access_token(

@@ -422,6 +422,12 @@ export interface ConnectEntry {
   institution?: string;
   /** Failures of the bank. If several hold at an instant, the first in the list counts. */
   faults?: Array<BankFault>;
+  /** Habits of real banks that apps stumble over, each at most once. None changes a balance. */
+  quirks?: Array<"DOUBLES" | "HOLDS_AS_BOOKED" | "HOLDS_STAY" | "NEW_IDS" | "NEW_IDS_ON_RELINK" | "NO_IDS" | "REWRITES_NAMES" | "SAME_ID" | "SHORT_HISTORY" | "TELLS_LATE" | "UNLINKED">;
+  /** How many simulated days after the claim of the connection the consent ends. Then the bank requires a login. */
+  consentDays?: number;
+  /** How many calls for data the bank answers within 24 simulated hours. */
+  callsPerDay?: number;
 }
 
 /** A failure that the bank simulates from `from` until `until`, in the clock's time. */
@@ -918,6 +924,12 @@ export interface Connection {
   faults?: Array<BankFault>;
   /** True once a program has exchanged the token; omitted before. */
   claimed?: boolean;
+  /** The quirks of the request. */
+  quirks?: Array<"DOUBLES" | "HOLDS_AS_BOOKED" | "HOLDS_STAY" | "NEW_IDS" | "NEW_IDS_ON_RELINK" | "NO_IDS" | "REWRITES_NAMES" | "SAME_ID" | "SHORT_HISTORY" | "TELLS_LATE" | "UNLINKED">;
+  /** The `consentDays` of the request. */
+  consentDays?: number;
+  /** The `callsPerDay` of the request. */
+  callsPerDay?: number;
 }
 
 /** The connections of a clock. */

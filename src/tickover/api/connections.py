@@ -1,12 +1,15 @@
 """Connections of a clock to programs that speak the protocol of a bank, on the wire."""
 
 from base64 import b64decode
-from collections.abc import Sequence
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Final, Literal, get_args
 
-from msgspec import UNSET, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType, field
 
+from tickover.api import timestamps
+from tickover.api.errors import Fault
 from tickover.api.fields import Params, Result, Timestamp, doc
+from tickover.api.limits import MAX_BANK_FAULTS, MAX_CALLS_PER_DAY, MAX_CONSENT_DAYS
 from tickover.api.timestamps import Instant
 
 BankProtocol = Literal["SIMPLEFIN", "PLAID"]
@@ -26,6 +29,83 @@ class BankFault(Params, frozen=True):
         return self.from_ <= at and (self.until is UNSET or at < self.until)
 
 
+Quirk = Literal[
+    "SAME_ID",
+    "UNLINKED",
+    "HOLDS_AS_BOOKED",
+    "HOLDS_STAY",
+    "REWRITES_NAMES",
+    "TELLS_LATE",
+    "NEW_IDS",
+    "NEW_IDS_ON_RELINK",
+    "DOUBLES",
+    "NO_IDS",
+    "SHORT_HISTORY",
+]
+ALL_QUIRKS: Final[Sequence[Quirk]] = get_args(Quirk)
+CONTRADICTIONS: Final[Mapping[Quirk, frozenset[Quirk]]] = {
+    "SAME_ID": frozenset({"UNLINKED", "HOLDS_AS_BOOKED", "HOLDS_STAY"})
+}
+"""A quirk, and those that can't be there together with it."""
+
+Faults = Annotated[
+    Annotated[Sequence[BankFault], Meta(max_length=MAX_BANK_FAULTS)],
+    doc("Failures of the bank. If several hold at an instant, the first in the list counts."),
+]
+Quirks = Annotated[
+    Annotated[Sequence[Quirk], Meta(max_length=len(ALL_QUIRKS), extra_json_schema={"uniqueItems": True})],
+    doc("Habits of real banks that apps stumble over, each at most once. None changes a balance."),
+]
+ConsentDays = Annotated[
+    Annotated[int, Meta(ge=1, le=MAX_CONSENT_DAYS)],
+    doc("How many simulated days after the claim of the connection the consent ends. Then the bank requires a login."),
+]
+CallsPerDay = Annotated[
+    Annotated[int, Meta(ge=1, le=MAX_CALLS_PER_DAY)],
+    doc("How many calls for data the bank answers within 24 simulated hours."),
+]
+
+
+class BankSettings(Params, frozen=True):
+    """How the bank of a connection behaves."""
+
+    bank_faults: Faults | UnsetType = field(default=UNSET, name="faults")
+    quirks: Quirks | UnsetType = UNSET
+    consent_days: ConsentDays | UnsetType = UNSET
+    calls_per_day: CallsPerDay | UnsetType = UNSET
+
+    def faults(self, now: Instant) -> Iterator[Fault]:
+        yield from fault_faults(self.bank_faults)
+        yield from quirk_faults(self.quirks)
+
+
+def fault_faults(faults: Sequence[BankFault] | UnsetType | None) -> Iterator[Fault]:
+    for index, fault in enumerate(faults or ()):
+        if fault is None or fault.from_ is None or not fault.until:
+            continue
+        if fault.until <= fault.from_:
+            message = f"must be after from ({timestamps.write(fault.from_)})"
+            yield Fault(f"faults[{index}].until", "range", message, timestamps.write(fault.until))
+
+
+def quirk_faults(quirks: Sequence[Quirk] | UnsetType | None, protocol: BankProtocol | None = None) -> Iterator[Fault]:
+    """Return the faults of quirks that are there twice, or that contradict earlier ones or the protocol."""
+    earlier: set[Quirk] = set()
+    for index, quirk in enumerate(quirks or ()):
+        path, others = f"quirks[{index}]", {other for other in earlier if _contradict(quirk, other)}
+        if quirk in earlier:
+            yield Fault(path, "unique", "is in the list twice", quirk)
+        elif others:
+            yield Fault(path, "combination", f"must not be there together with {', '.join(sorted(others))}", quirk)
+        elif quirk == "NO_IDS" and protocol == "PLAID":
+            yield Fault(path, "combination", "must not be there for PLAID, whose transactions always have IDs", quirk)
+        earlier.add(quirk)
+
+
+def _contradict(one: Quirk, other: Quirk) -> bool:
+    return other in CONTRADICTIONS.get(one, ()) or one in CONTRADICTIONS.get(other, ())
+
+
 class Connection(Result, frozen=True):
     """A connection, without its secret."""
 
@@ -35,6 +115,9 @@ class Connection(Result, frozen=True):
     created_at: Annotated[Timestamp, doc("The real time at which the connection was created.")]
     faults: Annotated[Sequence[BankFault] | UnsetType, doc("The failures of the request. Times are in UTC.")] = UNSET
     claimed: Annotated[bool, doc("True once a program has exchanged the token; omitted before.")] = False
+    quirks: Annotated[Sequence[Quirk] | UnsetType, doc("The quirks of the request.")] = UNSET
+    consent_days: Annotated[int | UnsetType, doc("The `consentDays` of the request.")] = UNSET
+    calls_per_day: Annotated[int | UnsetType, doc("The `callsPerDay` of the request.")] = UNSET
 
 
 class Connected(Result, frozen=True):

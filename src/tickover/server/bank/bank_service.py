@@ -1,25 +1,26 @@
 """The bank that connected programs read: connections, the clocks that they open, and faults."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from tickover.api import ids
-from tickover.api.connections import BankFault, BankProtocol
+from tickover.api.connections import BankFault, BankProtocol, Quirk
 from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import Instant
 from tickover.server import gate
 from tickover.server.http1.http_messages import Request
 from tickover.server.lru_cache import LruCache
 from tickover.server.operations.access import Caller
-from tickover.server.operations.connect_test_clock import decode_faults
 from tickover.server.operations.services import Services
 from tickover.server.schedule.bank_changes import Shown
-from tickover.server.schedule.bank_rows import Row
+from tickover.server.schedule.bank_rows import BankConnection, Row
 from tickover.server.schedule.bank_view import BankView
 from tickover.server.schedule.clock import Clock
+from tickover.server.schedule.quirks import NO_QUIRKS, AppliedQuirks
+from tickover.server.schedule.schedule import Schedule
 from tickover.server.sign_in import tokens
 from tickover.server.storage.store import ConnectedClock, StoredConnection
 
@@ -63,7 +64,9 @@ class OpenClock(Struct, frozen=True):
     connection: StoredConnection
     connected_at: Instant
     """The clock's time when it was connected."""
+    quirks: AppliedQuirks
     clock: Clock
+    schedule: Schedule
     at: Instant
     view: BankView
     fault: BankFault | None
@@ -79,7 +82,9 @@ class Bank:
         self.services = services
         self._callers: LruCache[bytes, tuple[bytes, bytes]] = LruCache(_MAX_KNOWN_CONNECTIONS)
         """The owner and the key of the clock, by the digest of an access secret that was valid before."""
-        self._rows: LruCache[tuple[bytes, int, BankProtocol], dict[int, Raw]] = LruCache(_MAX_CACHED_BYTES)
+        self._rows: LruCache[tuple[bytes, int, AppliedQuirks, BankProtocol], dict[int, Raw]] = LruCache(
+            _MAX_CACHED_BYTES
+        )
         """Encoded rows by their positions, for each view and protocol."""
 
     async def claim(self, setup_secret: str, access_secret: str, protocol: BankProtocol, request: BankRequest) -> bytes:
@@ -113,21 +118,30 @@ class Bank:
         clock = connected.stored.clock
         self._callers.put(digest, (connected.owner, clock.key))
         gate.identify(connected.owner)
-        view = await self.services.ledgers.bank_view(clock, schedule)
+        quirks = _applied_quirks(connected)
+        view = await self.services.ledgers.bank_view(clock, schedule, quirks)
         return OpenClock(
             connected.connection,
             connected.connected_at,
+            quirks,
             clock,
+            schedule,
             clock.frozen_time,
             view,
             _fault(connected, clock),
         )
 
+    async def view_with(self, opened: OpenClock, names: Collection[Quirk]) -> BankView:
+        """Return the view that the connection has with these quirks."""
+        connection = BankConnection(opened.connection.key, opened.connected_at)
+        quirks = AppliedQuirks.of(names, connection)
+        return await self.services.ledgers.bank_view(opened.clock, opened.schedule, quirks)
+
     async def encode_rows(
         self, opened: OpenClock, positions: Sequence[int], encode: Callable[[Row], bytes]
     ) -> list[Raw]:
         """Return the rows at these positions as JSON of the connection's protocol. Other calls run in between."""
-        key = opened.clock.key, opened.clock.revision, opened.connection.protocol
+        key = opened.clock.key, opened.clock.revision, opened.quirks, opened.connection.protocol
         encoded = self._rows.get(key) or {}
         missing = [position for position in positions if position not in encoded]
         if missing:
@@ -139,11 +153,18 @@ class Bank:
         return [encoded[position] for position in positions]
 
 
+def _applied_quirks(connected: ConnectedClock) -> AppliedQuirks:
+    connection = connected.connection
+    if not connection.settings.quirks:
+        return NO_QUIRKS
+    return AppliedQuirks.of(connection.settings.quirks, BankConnection(connection.key, connected.connected_at))
+
+
 def _fault(connected: ConnectedClock, clock: Clock) -> BankFault | None:
     """Return the first fault that holds. It begins with the clock at the earliest."""
     at = clock.frozen_time
     if connected.login_required:
         return BankFault("LOGIN_REQUIRED", at)
-    faults = decode_faults(connected.connection.faults or "[]")
+    faults = connected.connection.settings.bank_faults or ()
     found = next((fault for fault in faults if fault.holds(at)), None)
     return found and replace(found, from_=max(found.from_, clock.start_time))

@@ -30,6 +30,7 @@ from tickover.server.bank.plaid_requests import (
 )
 from tickover.server.bank.sync import Cursor, read_cursor, read_page, write_cursor
 from tickover.server.http1.http_messages import SAFE_HEADERS, Header, Response
+from tickover.server.schedule.bank_changes import Shown
 from tickover.server.schedule.bank_rows import BankAccount
 from tickover.server.sign_in import tokens
 
@@ -202,7 +203,7 @@ class Plaid:
             cursor = read_cursor(call.cursor or "", sign)
         if cursor is None:
             raise PlaidError("INVALID_FIELD", "cursor is not one of this item and account")
-        page = read_page(now, cursor, call.count or 100, account)
+        page = read_page(await self._before(clock, cursor), now, cursor, call.count or 100, account)
         if page is None:
             message = "the underlying data changed during pagination; start again with the first cursor of the loop"
             raise PlaidError("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION", message, "TRANSACTIONS_ERROR")
@@ -217,6 +218,12 @@ class Plaid:
             "removed": page.removed,
             "transactions_update_status": "HISTORICAL_UPDATE_COMPLETE",
         }
+
+    async def _before(self, clock: OpenClock, cursor: Cursor) -> Shown:
+        """Return what the client has seen. The connection may have had other quirks then."""
+        quirks = cursor.seen.quirks
+        view = clock.view if quirks == clock.quirks.names else await self._bank.view_with(clock, quirks)
+        return Shown(view, cursor.seen)
 
     async def _encode_rows(self, clock: OpenClock, positions: Sequence[int], *, described: bool | None) -> list[Raw]:
         if described:

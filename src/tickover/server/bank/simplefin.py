@@ -204,7 +204,7 @@ def _find_rows(clock: OpenClock, accounts: Collection[str], query: _Query) -> li
 def _encode_row(row: Row) -> bytes:
     content = row.content
     members = {
-        "id": row.id,
+        "id": row.id if content.has_id else "0",
         "posted": 0 if content.is_pending else _to_unix(content.at),
         "amount": _write_amount(content.amount),
         "description": content.name,

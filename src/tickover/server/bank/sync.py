@@ -12,12 +12,13 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from tickover.api.connections import ALL_QUIRKS
 from tickover.api.timestamps import from_micros, to_micros
 from tickover.server.schedule.bank_changes import Shown, find_changes
 from tickover.server.schedule.bank_rows import State
 from tickover.server.schedule.bank_view import Changes
 
-_STATE: Final = struct.Struct(">qIII")
+_STATE: Final = struct.Struct(">qIIIH")
 _OFFSET: Final = struct.Struct(">I")
 _SIGNATURE_BYTES: Final = 16
 
@@ -52,15 +53,15 @@ class Page(NamedTuple):
     has_more: bool
 
 
-def read_page(now: Shown, cursor: Cursor, count: int, account: str | None = None) -> Page | None:
-    """Return the next changes for a client with this cursor, of one account or of all.
+def read_page(before: Shown, now: Shown, cursor: Cursor, count: int, account: str | None = None) -> Page | None:
+    """Return the next changes for a client with this cursor, of one account or of all. It has what was shown `before`.
 
     The pages of a cursor add up to all changes. Return None if what is shown has changed since the first page, so that
     the client has to begin again.
     """
-    if cursor.offset and any(_changes(cursor.target, now, account)):
+    if cursor.offset and _has_changed(cursor.target, now, account):
         return None
-    added, modified, removed = _changes(cursor.seen, now, account)
+    added, modified, removed = _changes(before, now, account)
     first_modified, first_removed = len(added), len(added) + len(modified)
     start, end = cursor.offset, cursor.offset + count
     has_more = end < first_removed + len(removed)
@@ -76,8 +77,13 @@ def read_page(now: Shown, cursor: Cursor, count: int, account: str | None = None
     )
 
 
-def _changes(seen: State, now: Shown, account: str | None) -> Changes:
-    changes = find_changes(Shown(now.view, seen), now)
+def _has_changed(target: State, now: Shown, account: str | None) -> bool:
+    # Other quirks have other rows, even if these tell the same.
+    return target.quirks != now.state.quirks or any(_changes(Shown(now.view, target), now, account))
+
+
+def _changes(before: Shown, now: Shown, account: str | None) -> Changes:
+    changes = find_changes(before, now)
     if account is None:
         return changes
     rows = now.view.rows
@@ -114,9 +120,11 @@ def read_cursor(text: str, sign: Sign) -> Cursor | None:
 
 
 def _write_state(state: State) -> bytes:
-    return _STATE.pack(to_micros(state.at), *state[1:])
+    bits = sum(1 << index for index, quirk in enumerate(ALL_QUIRKS) if quirk in state.quirks)
+    return _STATE.pack(to_micros(state.at), *state[1:-1], bits)
 
 
 def _read_state(payload: bytes) -> State:
-    micros, *numbers = _STATE.unpack_from(payload)
-    return State(from_micros(micros), *numbers)
+    micros, transactions, transfers, cancellations, bits = _STATE.unpack_from(payload)
+    quirks = frozenset(quirk for index, quirk in enumerate(ALL_QUIRKS) if bits >> index & 1)
+    return State(from_micros(micros), transactions, transfers, cancellations, quirks)

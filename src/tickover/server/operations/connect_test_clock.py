@@ -1,15 +1,26 @@
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import ceil
-from typing import Annotated, Final
+from typing import Annotated
 
-from msgspec import UNSET, Meta, UnsetType, field, json
+from msgspec import UNSET, Meta, UnsetType, field
 
-from tickover.api import ids, timestamps
-from tickover.api.connections import BankFault, Connected, Connection, Protocol
+from tickover.api import ids
+from tickover.api.connections import (
+    BankSettings,
+    CallsPerDay,
+    Connected,
+    Connection,
+    ConsentDays,
+    Faults,
+    Protocol,
+    Quirks,
+    fault_faults,
+    quirk_faults,
+)
 from tickover.api.errors import Fault, Reason, Rejection
 from tickover.api.fields import Text, doc
-from tickover.api.limits import DEFAULT_INSTITUTION, MAX_BANK_FAULTS, MAX_CONNECTIONS, MAX_INSTITUTION
+from tickover.api.limits import DEFAULT_INSTITUTION, MAX_CONNECTIONS, MAX_INSTITUTION
 from tickover.api.timestamps import Instant
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
@@ -22,27 +33,29 @@ class ConnectEntry(ClockParams, frozen=True):
     institution: Annotated[
         Text, Meta(min_length=1, max_length=MAX_INSTITUTION), doc("The name of the bank that the program shows.")
     ] = DEFAULT_INSTITUTION
-    bank_faults: Annotated[
-        Annotated[Sequence[BankFault], Meta(max_length=MAX_BANK_FAULTS)] | UnsetType,
-        doc("Failures of the bank. If several hold at an instant, the first in the list counts."),
-    ] = field(default=UNSET, name="faults")
+    bank_faults: Faults | UnsetType = field(default=UNSET, name="faults")
+    quirks: Quirks | UnsetType = UNSET
+    consent_days: ConsentDays | UnsetType = UNSET
+    calls_per_day: CallsPerDay | UnsetType = UNSET
 
     def faults(self, now: Instant) -> Iterator[Fault]:
-        for index, fault in enumerate(self.bank_faults or ()):
-            if fault is None or fault.from_ is None or not fault.until:
-                continue
-            if fault.until <= fault.from_:
-                message = f"must be after from ({timestamps.write(fault.from_)})"
-                yield Fault(f"faults[{index}].until", "range", message, timestamps.write(fault.until))
-
-
-decode_faults: Final = json.Decoder(Sequence[BankFault]).decode
+        yield from fault_faults(self.bank_faults)
+        yield from quirk_faults(self.quirks, self.protocol)
 
 
 def to_result(stored: StoredConnection) -> Connection:
-    faults = UNSET if stored.faults is None else decode_faults(stored.faults)
-    id = ids.write("conn", stored.key)
-    return Connection(id, stored.protocol, stored.institution, stored.created_at, faults, stored.is_claimed)
+    id, settings = ids.write("conn", stored.key), stored.settings
+    return Connection(
+        id,
+        stored.protocol,
+        stored.institution,
+        stored.created_at,
+        settings.bank_faults,
+        stored.is_claimed,
+        settings.quirks,
+        settings.consent_days,
+        settings.calls_per_day,
+    )
 
 
 @Operation(
@@ -58,6 +71,11 @@ def to_result(stored: StoredConnection) -> Connection:
             "institution": "First Bank",
             "faults": [{"kind": "INSTITUTION_DOWN", "from": "2027-02-01T00:00:00Z", "until": "2027-02-02T00:00:00Z"}],
         },
+        "With Plaid, and a bank that tells late and rewrites names": {
+            "id": EXAMPLE_CLOCK,
+            "protocol": "PLAID",
+            "quirks": ["TELLS_LATE", "REWRITES_NAMES"],
+        },
     },
 )
 async def connect_test_clock(params: ConnectEntry, caller: Caller, services: Services) -> Connected:
@@ -71,9 +89,8 @@ async def connect_test_clock(params: ConnectEntry, caller: Caller, services: Ser
     secret = services.mint.new_secret()
     if params.protocol == "PLAID":
         secret = f"public-sandbox-{secret}"
-    faults = None if params.bank_faults is UNSET else json.encode(params.bank_faults).decode()
-    key = services.mint.new_key(caller.now)
-    new = StoredConnection(key, params.protocol, params.institution, caller.now, faults)
+    settings = BankSettings(params.bank_faults, params.quirks, params.consent_days, params.calls_per_day)
+    new = StoredConnection(services.mint.new_key(caller.now), params.protocol, params.institution, caller.now, settings)
     outcome = await services.store.create_connection(
         new, tokens.digest(secret), clock_key, caller.token, MAX_CONNECTIONS
     )

@@ -18,6 +18,7 @@ from tickover.server.schedule.check_expectations import Check, time_faults
 from tickover.server.schedule.clock import Clock
 from tickover.server.schedule.events import Events
 from tickover.server.schedule.ledger import Ledger
+from tickover.server.schedule.quirks import NO_QUIRKS, AppliedQuirks
 from tickover.server.schedule.schedule import Expectation, Schedule
 from tickover.server.schedule.totals import Totals
 
@@ -53,7 +54,7 @@ class Ledgers:
     def __init__(self) -> None:
         self._ledgers: LruCache[tuple[bytes, int], CachedLedger] = LruCache(_MAX_CACHED_BYTES)
         """By the key and the revision of the clock, which have one schedule."""
-        self._bank_views: LruCache[tuple[bytes, int], BankView] = LruCache(_MAX_BANK_BYTES)
+        self._bank_views: LruCache[tuple[bytes, int, AppliedQuirks], BankView] = LruCache(_MAX_BANK_BYTES)
 
     async def get(self, clock: Clock, schedule: Schedule) -> CachedLedger:
         key = clock.key, clock.revision
@@ -68,13 +69,13 @@ class Ledgers:
             self._ledgers.put(key, cached, _BYTES_PER_LEDGER + _BYTES_PER_ITEM * items)
         return cached
 
-    async def bank_view(self, clock: Clock, schedule: Schedule) -> BankView:
-        key = clock.key, clock.revision
+    async def bank_view(self, clock: Clock, schedule: Schedule, quirks: AppliedQuirks = NO_QUIRKS) -> BankView:
+        key = clock.key, clock.revision, quirks
         if self._bank_views.get(key) is None:
             await gate.become_heavy()
         view = self._bank_views.get(key)
         if view is None:
-            view = BankView((await self.get(clock, schedule)).ledger)
+            view = BankView((await self.get(clock, schedule)).ledger, quirks)
             for _ in view.build():
                 await gate.pause()
             self._bank_views.put(key, view, _BYTES_PER_LEDGER + _BYTES_PER_ROW * len(view.rows))

@@ -1,12 +1,14 @@
 """What a bank tells of an item: rows, each with an ID and a content, from one instant until another."""
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tickover.api.connections import Quirk
 from tickover.api.fields import AccountType
 from tickover.api.timestamps import Instant
 from tickover.server.schedule import row_ids
@@ -27,6 +29,14 @@ class BankAccount(Struct, frozen=True):
 
     def balance(self, at: Instant) -> Fraction:
         return self.book.balance(self.book.index_at(at), self.opening)
+
+
+class BankConnection(Struct, frozen=True):
+    """What quirks need to know of the connection that reads a bank."""
+
+    key: bytes = b""
+    connected_at: Instant = datetime.min.replace(tzinfo=UTC)
+    """The bank's time when the clock was connected."""
 
 
 class Source(Struct, frozen=True, gc=False):
@@ -55,6 +65,8 @@ class Content(Struct, frozen=True, gc=False):
     is_pending: bool = False
     pending_id: str | None = None
     """The ID of the row that a booked payment had before."""
+    has_id: bool = True
+    """Whether the bank tells the ID."""
 
 
 class Row(Struct, frozen=True, gc=False):
@@ -79,6 +91,7 @@ class State(NamedTuple):
     transfers: int = 0
     cancellations: int = 0
     """The number of card payments that had been cancelled after their authorization."""
+    quirks: frozenset[Quirk] = frozenset()
 
     def shows(self, row: Row) -> bool:
         if self.at < row.since or (row.until is not None and row.until <= self.at):

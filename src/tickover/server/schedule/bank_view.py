@@ -12,10 +12,12 @@ from msgspec import UNSET
 
 from tickover.api.timestamps import Instant
 from tickover.server.lru_cache import LruCache
+from tickover.server.schedule import row_ids
 from tickover.server.schedule.bank_rows import BankAccount, Row, Source, State, transaction_rows, transfer_rows
 from tickover.server.schedule.items import StoredTransaction
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.money import to_common_unit
+from tickover.server.schedule.quirks import NO_QUIRKS, AppliedQuirks
 
 _ZERO: Final = Fraction(0)
 _since: Final = attrgetter("since")
@@ -36,8 +38,9 @@ class Changes(NamedTuple):
 class BankView:
     """The accounts and all rows of one schedule, at any instant. It has the rows after all steps of `build`."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, quirks: AppliedQuirks = NO_QUIRKS) -> None:
         self.schedule = ledger.schedule
+        self._quirks = quirks
         self._ledger = ledger
         self.rows: list[Row] = []
         """Sorted by the instant from which they are shown."""
@@ -47,7 +50,7 @@ class BankView:
         """Compute the rows. Pause now and then for other work."""
         rows: list[Row] = []
         for count, found in enumerate(self._items()):
-            rows += found
+            rows += self._quirks.apply(found)
             if count % _ITEMS_PER_STEP == 0:
                 yield
         rows.sort(key=_since)
@@ -70,15 +73,17 @@ class BankView:
         """Return the state of this schedule at an instant."""
         schedule = self.schedule
         numbers = schedule.transactions.next_number, schedule.transfers.next_number
-        return State(at, *numbers, len(schedule.cancelled_payments))
+        return State(at, *numbers, len(schedule.cancelled_payments), self._quirks.names)
 
     @cached_property
     def accounts(self) -> Mapping[str, BankAccount]:
         """By key, in the order of the clock. Without accounts, a clock has one for each currency that it ever had."""
-        ledger, prefix = self._ledger, f"acct_{self.schedule.key.hex()}_"
+        ledger = self._ledger
         if ledger.accounts:
             return {
-                key: BankAccount(prefix + key, key, each.name, each.currency, each.type, ledger.book(key), _ZERO)
+                key: BankAccount(
+                    self._account_id(key), key, each.name, each.currency, each.type, ledger.book(key), _ZERO
+                )
                 for key, each in ledger.accounts.items()
             }
         opening = ledger.opening_balances(UNSET)
@@ -88,8 +93,14 @@ class BankView:
         for currency in sorted({*ledger.currencies, *opening, *cancelled, *self.schedule.former_currencies}):
             key, book = currency.lower(), ledger.book(currency)
             balance = opening.get(currency, _ZERO)
-            accounts[key] = BankAccount(prefix + key, key, currency, currency, "CHECKING", book, balance)
+            accounts[key] = BankAccount(self._account_id(key), key, currency, currency, "CHECKING", book, balance)
         return accounts
+
+    def _account_id(self, key: str) -> str:
+        id = f"acct_{self.schedule.key.hex()}_{key}"
+        if "NEW_IDS_ON_RELINK" in self._quirks.names:
+            return row_ids.of_connection(id, self._quirks.connection.key)
+        return id
 
     def begin_between(self, first: Instant, last: Instant) -> range:
         """Return the positions of rows that begin at or between these instants."""

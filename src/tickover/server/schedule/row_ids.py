@@ -3,15 +3,32 @@
 import re
 from typing import Final
 
+from tickover.api.timestamps import Instant
 from tickover.server.schedule.items import id_prefix
 from tickover.server.schedule.schedule import Schedule
 
-_SUFFIXES: Final = r"(?P<pending>_p)?"
+_SUFFIXES: Final = "(_p)?(_2)?(_[0-9]{6})?(_[0-9a-f]{12})?"
+"""What the functions below add, in this order."""
 
 
 def held(id: str) -> str:
     """Return the ID of a pending row."""
     return f"{id}_p"
+
+
+def copied(id: str) -> str:
+    """Return the ID of the second copy of a row."""
+    return f"{id}_2"
+
+
+def renewed(id: str, since: Instant) -> str:
+    """Return the ID that a row gets in a month."""
+    return f"{id}_{since:%Y%m}"
+
+
+def of_connection(id: str, key: bytes) -> str:
+    """Return the ID that one connection alone has."""
+    return f"{id}_{key.hex()[-12:]}"
 
 
 def sides(id: str) -> tuple[str, str]:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from msgspec import UnsetType
+from msgspec import UnsetType, json
 from msgspec.structs import replace
 
-from tickover.api.connections import BankProtocol
+from tickover.api.connections import BankProtocol, BankSettings
 from tickover.api.timestamps import Instant, from_micros
 from tickover.server.schedule.clock import Clock
 from tickover.server.sign_in.tokens import Permission
@@ -25,6 +25,7 @@ from tickover.server.storage.store import (
 MAX_KEY: Final = b"\xff" * 16
 AMENDMENT_BYTES: Final = 200
 """The stored bytes of an amendment, which may leave an idempotency record with two index entries."""
+_decode_settings: Final = json.Decoder(BankSettings).decode
 MAX_AMENDMENT_BYTES: Final = 1_000_000_000
 """The column is a 32-bit integer."""
 
@@ -72,12 +73,18 @@ def connection_of(  # noqa: PLR0913, PLR0917 - one argument for each column
     protocol: BankProtocol,
     institution: str,
     created_at: int,
-    faults: str | None,
+    settings: str | None,
     claimed: object,
     is_clock: object,
 ) -> StoredConnection:
     instant = from_micros(created_at)
-    return StoredConnection(key, protocol, institution, instant, faults, bool(claimed), bool(is_clock))
+    decoded = _decode_settings(settings) if settings else BankSettings()
+    return StoredConnection(key, protocol, institution, instant, decoded, bool(claimed), bool(is_clock))
+
+
+def encode_settings(settings: BankSettings) -> str | None:
+    """Return the settings as JSON, or None if all are the defaults."""
+    return None if settings == BankSettings() else json.encode(settings).decode()
 
 
 def connections_of(rows: Sequence[Sequence[Any]]) -> list[StoredConnection] | None:

@@ -114,12 +114,12 @@ DELETE_CONNECTIONS: Final = _both("delete from connections where clock_key = $1 
 # The name of a clock that is the institution of its connections.
 _NAME: Final = f"coalesce(substr(name, 1, {MAX_INSTITUTION}), '{DEFAULT_INSTITUTION}')"
 _CONNECTION: Final = f"""
-    connections.key, protocol, coalesce(institution, {_NAME}), connections.created_at, faults,
+    connections.key, protocol, coalesce(institution, {_NAME}), connections.created_at, settings,
     access_digest is not null, institution is null"""
 COUNT_CONNECTIONS: Final = _both(f"""
     select (select count(*) from connections where clock_key = $3) from clocks where key = $3 and owner = {OWNER}""")
 INSERT_CONNECTION: Final = _both("""
-    insert into connections (key, clock_key, protocol, institution, created_at, connected_at, faults, setup_digest)
+    insert into connections (key, clock_key, protocol, institution, created_at, connected_at, settings, setup_digest)
     select $1, $2, $3, $4, $5, frozen_time, $6, $7 from clocks where key = $2 and {lock} returning key""")
 # A clock without connections has one row without values.
 LIST_CONNECTIONS: Final = _both(f"""

@@ -5,7 +5,7 @@ from typing import Final, Literal, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
-from tickover.api.connections import BankProtocol
+from tickover.api.connections import BankProtocol, BankSettings
 from tickover.api.errors import Reason, Rejection, truncate
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clock import Clock
@@ -161,8 +161,7 @@ class StoredConnection(Struct, frozen=True):
     protocol: BankProtocol
     institution: str
     created_at: Instant
-    faults: str | None = None
-    """A JSON array."""
+    settings: BankSettings = BankSettings()
     is_claimed: bool = False
     """Whether a program has exchanged the setup secret for an access secret."""
     has_clock_institution: bool = False

@@ -63,7 +63,9 @@ create index creations_by_clock on creations (clock_key);
 
 -- Connections of clocks to programs that speak the protocol of a bank. A connection has a setup secret until the program
 -- claims it, and an access secret after that. The digests are SHA-256. institution: null if it is the clock itself.
--- connected_at: the clock's time when it was connected. faults: a JSON array.
+-- connected_at, consent_from: the clock's time when it
+-- was connected, and when the secret was claimed. settings: a JSON object. recent_calls: a JSON object; by account, the
+-- instants of calls in the clock's time and their number.
 create table connections (
   key            uuid    not null primary key,
   clock_key      uuid    not null,
@@ -71,7 +73,9 @@ create table connections (
   institution    text,
   created_at     bigint  not null,
   connected_at   bigint  not null,
-  faults         text,
+  settings       text,
+  consent_from   bigint,
+  recent_calls   text,
   setup_digest   bytea,
   access_digest  bytea,
   login_required boolean not null default false

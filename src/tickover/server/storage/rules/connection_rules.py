@@ -2,7 +2,7 @@
 
 from tickover.api.timestamps import to_micros
 from tickover.server.storage import statements
-from tickover.server.storage.rows import owner_values
+from tickover.server.storage.rows import encode_settings, owner_values
 from tickover.server.storage.rules.steps import Call, Rule, owner_lock, read, write
 from tickover.server.storage.store import Created, Owner, StoredConnection, TooManyConnections
 
@@ -17,7 +17,7 @@ def create_connection(
     if counted[0] >= limit:
         return TooManyConnections()
     institution = None if new.has_clock_institution else new.institution
-    values = new.protocol, institution, to_micros(new.created_at), new.faults
+    values = new.protocol, institution, to_micros(new.created_at), encode_settings(new.settings)
     yield write(Call(statements.INSERT_CONNECTION, (new.key, clock_key, *values, setup_digest)))
     return Created()
 
