@@ -53,7 +53,7 @@ Faults = Annotated[
     doc("Failures of the bank. If several hold at an instant, the first in the list counts."),
 ]
 Quirks = Annotated[
-    Annotated[Sequence[Quirk], Meta(max_length=len(ALL_QUIRKS), extra_json_schema={"uniqueItems": True})],
+    Annotated[Sequence[Quirk], Meta(max_length=len(ALL_QUIRKS))],
     doc("Habits of real banks that apps stumble over, each at most once. None changes a balance."),
 ]
 ConsentDays = Annotated[
