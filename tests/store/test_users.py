@@ -25,6 +25,7 @@ from tests.store.values import (
     session,
     user,
 )
+from tests.support.program import until
 from tickover.server.settings import SettingError
 from tickover.server.storage import migrations, open_store
 from tickover.server.storage.admin.admin_users import Deleted, User, UserDetails, Users, open_users
@@ -149,12 +150,10 @@ async def test_running_call_leaves_no_clock_of_a_deleted_user(postgres_url: str)
     await holding.start()
     await other.execute("select from locks where name = $1 for update", user(1).hex())
     creation = asyncio.ensure_future(store.create_clock(clock(9), token, b"schedule", Quota(clocks=10)))
-    while not await other.fetchval(waiting):
-        assert not creation.done()
+    await until(lambda: pytest.fail("it has not waited") if creation.done() else other.fetchval(waiting))
     async with open_users(postgres_url) as users:
         deletion = asyncio.ensure_future(users.delete(ana))
-        while not deletion.done() and await other.fetchval(waiting) < 2:
-            pass
+        await until(lambda: deletion.done() or other.fetchval("select count(*) > 1 from pg_locks where not granted"))
         await holding.rollback()
         await asyncio.wait([creation, deletion])
         assert deletion.result() is not None

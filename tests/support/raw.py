@@ -134,12 +134,13 @@ async def wait_for(condition: Callable[[], object]) -> None:
 async def wait_until_disconnected(slow: Client, trickle: bytes, fast: Client) -> bytes:
     """Send slowly until the server closes. Meanwhile, check that another client is served."""
     cut = asyncio.create_task(slow.read_to_end())
-    while not cut.done():
-        assert (await fast.request(HELLO)).status == 200
-        if trickle:
-            with suppress(ConnectionError):
-                await slow.send(trickle)
-        await asyncio.wait([cut], timeout=0.02)
+    async with asyncio.timeout(WAIT_SECONDS):
+        while not cut.done():
+            assert (await fast.request(HELLO)).status == 200
+            if trickle:
+                with suppress(ConnectionError):
+                    await slow.send(trickle)
+            await asyncio.wait([cut], timeout=0.02)
     return await cut
 
 

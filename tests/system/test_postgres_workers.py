@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import urlopen
@@ -120,8 +121,10 @@ def _check_restart(program: WorkersProgram, token: str) -> None:
     others = program.workers() - killed
     _kill(killed)
     # No pause as in wait_until, because the state is short.
+    deadline = time.monotonic() + 60
     while not (started := program.workers() - killed - others):
         assert program.process.poll() is None, program.output
+        assert time.monotonic() < deadline, "no worker was started"
     _kill(started)
     killed |= started
     wait_until(lambda: len(program.workers() - killed) == 2)

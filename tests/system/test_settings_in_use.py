@@ -237,6 +237,7 @@ def _send_from_networks(program: Program, email: str) -> list[int]:
         client = f"203.0.{100 + len(counts)}.1"
         while _reason(call_from(program, client, "sendLoginCodeEmail", code_params(email))) == "OK":
             counts[-1] += 1
+            assert counts[-1] < 100, "emails are not limited"
             # Make the email older than the resend interval.
             with closing(sqlite3.connect(program.data / "tickover.db", timeout=60)) as database, database:
                 database.execute("update login_emails set sent_at = sent_at - 61000000 where email = ?", (email,))

@@ -187,8 +187,7 @@ def test_client_has_the_rows_of_the_bank_after_every_sync(
             if client.read_page(bank, *arguments):
                 assert client.rows == bank.rows()
         else:
-            while not client.read_page(bank, *arguments):
-                pass
+            assert any(client.read_page(bank, *arguments) for _ in range(1_000)), "the pages don't end"
             assert client.rows == bank.rows()
 
 

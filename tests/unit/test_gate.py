@@ -70,16 +70,21 @@ class Calls:
             await gates.pause()
 
     async def wait_for_event(self, name: str) -> None:
-        while name not in self.events:  # noqa: ASYNC110 - a few iterations of the event loop
-            await asyncio.sleep(0)
+        await self._iterate_until(lambda: name in self.events)
 
     async def finish(self) -> list[Any]:
         self.released.set()
-        while not all(task.done() for task in self.tasks):
-            # Rests end only with time.
-            self.now += LONG
-            await asyncio.sleep(0)
+        await self._iterate_until(lambda: all(task.done() for task in self.tasks), LONG)
         return [task.result() for task in self.tasks]
+
+    async def _iterate_until(self, condition: Callable[[], bool], seconds: float = 0) -> None:
+        """Run iterations of the event loop. Rests end only with time, so each takes some simulated seconds."""
+        for _ in range(10_000):
+            if condition():
+                return
+            self.now += seconds
+            await asyncio.sleep(0)
+        raise AssertionError("the calls don't end")
 
 
 def reasons(results: list[Any]) -> list[Reason | None]:

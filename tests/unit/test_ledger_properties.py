@@ -122,6 +122,9 @@ def test_balances_equal_the_model() -> None:
         assert balances(ledger, dice.start, at, ledger.opening_balances(model.opening)) == model.balances(at), seed
 
 
+_MAX_EVENTS = 1_000
+
+
 def test_pages_of_events_equal_the_model() -> None:
     for seed in range(ROUNDS):
         dice = Dice(seed)
@@ -136,6 +139,7 @@ def test_pages_of_events_equal_the_model() -> None:
             if "nextCursor" not in page:
                 break
             assert len(page["events"]) == limit
+            assert len(seen) <= _MAX_EVENTS, "the pages don't end"
             cursor = read_cursor(page["nextCursor"])
         expected = [event for event in model.events() if (after is None or event[0] > after) and event[0] <= until]
         assert [

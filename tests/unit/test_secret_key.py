@@ -69,7 +69,7 @@ def test_concurrent_first_starts_share_one_key(tmp_path: Path) -> None:
         barrier = Barrier(starts)
 
         def start(_: int, settings: Settings = settings, barrier: Barrier = barrier) -> bytes:
-            barrier.wait()
+            barrier.wait(60)
             return load_secret_key(settings, LogCapture().log)
 
         with ThreadPoolExecutor(starts) as pool:

@@ -24,6 +24,7 @@ from tests.store.values import (
     session,
     user,
 )
+from tests.support.program import until
 from tickover.api.ids import first_live_key
 from tickover.server.sign_in.resend_limits import SendLimits
 from tickover.server.storage.store import (
@@ -80,8 +81,7 @@ async def test_call_waits_for_its_lock(store: Store, other: asyncpg.Connection, 
             "insert into locks values ($1, 0, 0) on conflict (name) do update set version = -1 - locks.version", lock
         )
         task = asyncio.ensure_future(call(store))
-        while not await _is_waiting(other):
-            assert not task.done(), f"{name} has not taken its lock"
+        await until(lambda: _is_waiting(other) if not task.done() else pytest.fail(f"{name} has not taken its lock"))
     await task
 
 
@@ -94,8 +94,7 @@ async def test_creation_counts_a_clock_that_another_server_has_just_created(
         await other.execute("insert into clocks values ($1, $2, 0, 0, 0)", key(1).hex(), _OWNER)
         creating = store.create_clock(clock(2), user(1), b"schedule", Quota(clocks=1), record)
         task = asyncio.create_task(creating)
-        while not await _is_waiting(other):
-            assert not task.done()
+        await until(lambda: _is_waiting(other) if not task.done() else pytest.fail("it has not taken its lock"))
     assert await task == QuotaExceeded("clocks", key(1))
 
 
@@ -118,8 +117,7 @@ async def test_key_that_another_server_reuses_stays(
     async with other.transaction():
         await other.execute("update creations set params = 'changed', clock_key = $1", key(2).hex())
         task = asyncio.create_task(call(store))
-        while not task.done() and not await _is_waiting(other):
-            pass
+        await until(lambda: task.done() or _is_waiting(other))
     assert await task
     found = await store.find_creation(digest(1), user(1), first_live_key(NOW))
     assert found == ExistingClock(b"changed", StoredClock(clock(2), b"schedule"))

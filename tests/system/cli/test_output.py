@@ -72,6 +72,7 @@ def test_ctrl_c_during_a_request_prints_nothing(shell: Shell, clock: str) -> Non
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with shell.start("clock", "show", clock, "--url", url, TICKOVER_TOKEN="tko_some") as asking:
+            silent.settimeout(60)
             connection, _ = silent.accept()
             asking.send_signal(signal.SIGINT)
             assert asking.end() == (130, "", "")
