@@ -7,6 +7,7 @@ import pytest
 from tests.support.log_capture import LogCapture
 from tests.support.world import HttpResponse, World, send_request
 from tickover.api.errors import Rejection
+from tickover.server.bank.bank_names import by_bank_name
 from tickover.server.http1.http_messages import Request
 from tickover.server.settings import Settings, read_settings
 from tickover.server.web import pages
@@ -211,3 +212,24 @@ async def test_other_origin_may_neither_read_nor_call(world: World, origin: str)
     assert cors_headers(await handler.request("POST", "/rpc", LOGOUT, origin=origin)) == {"vary": "Origin"}
     preflight = await handler.request("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
     assert (preflight.status, cors_headers(preflight)) == (405, {"vary": "Origin"})
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "status"),
+    [
+        ("bridge.simplefin.org:8443", "/simplefin/info", 200),
+        ("localhost", "/simplefin/info", 200),
+        ("sandbox.plaid.com", "/item/get", 400),
+        ("localhost", "/rpc", 404),
+        ("localhost", "/healthz", 404),
+        ("localhost", "/", 404),
+        ("tickover.example.test", "/simplefin/info", 404),
+        ("", "/simplefin/info", 404),
+    ],
+)
+async def test_only_the_bank_answers_at_its_own_names(world: World, host: str, path: str, status: int) -> None:
+    handle = by_bank_name(world.handler.handle_bank)
+    response = handle(Request("GET", path, fields={b"host": host.encode()}))
+    found, headers, _ = response if isinstance(response, tuple) else await response
+    assert found == status
+    assert dict(headers).keys() >= {b"date", b"x-request-id", b"cache-control"}

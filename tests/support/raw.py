@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import socket
+import ssl
 import struct
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -14,7 +15,7 @@ from tests.support.program import Program
 from tests.support.world import HttpResponse
 from tickover.api.limits import MAX_BODY, MAX_HEAD
 from tickover.server.http1.http_messages import Request, RequestError, Response
-from tickover.server.http1.http_server import HttpServer
+from tickover.server.http1.http_server import Endpoint, HttpServer
 from tickover.server.http1.open_connections import HttpLimits
 
 WAIT_SECONDS = 120.0
@@ -31,8 +32,9 @@ class Client:
 
     @classmethod
     @asynccontextmanager
-    async def connect(cls, port: int) -> AsyncIterator[Self]:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    async def connect(cls, port: int, tls: ssl.SSLContext | None = None) -> AsyncIterator[Self]:
+        name = "localhost" if tls else None
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=tls, server_hostname=name)
         try:
             yield cls(reader, writer)
         finally:
@@ -152,10 +154,10 @@ class EchoServer:
 
     HUGE = 50_000_000
 
-    def __init__(self, limits: HttpLimits) -> None:
+    def __init__(self, limits: HttpLimits, tls: ssl.SSLContext | None = None) -> None:
         listener = socket.create_server(("127.0.0.1", 0))
         self.port = listener.getsockname()[1]
-        self.http_server = HttpServer(listener, self.handle, self.reject, limits)
+        self.http_server = HttpServer([Endpoint(listener, self.handle, self.reject, tls)], limits)
         self.pool = self.http_server._pool
         self.bodies: list[bytes | None] = []
         """Bodies of the calls that have started."""
@@ -209,9 +211,11 @@ def _response(body: bytes, status: int = 200) -> Response:
 
 
 @asynccontextmanager
-async def run_echo_server(keep_alive_seconds: float = 60, **limits: Any) -> AsyncIterator[EchoServer]:
+async def run_echo_server(
+    keep_alive_seconds: float = 60, tls: ssl.SSLContext | None = None, **limits: Any
+) -> AsyncIterator[EchoServer]:
     given = {"deadline_seconds": WAIT_SECONDS, "keep_alive_seconds": keep_alive_seconds, **limits}
-    server = EchoServer(HttpLimits(MAX_HEAD, MAX_BODY, health_checks=frozenset({"/healthz"}), **given))
+    server = EchoServer(HttpLimits(MAX_HEAD, MAX_BODY, health_checks=frozenset({"/healthz"}), **given), tls)
     server.http_server.start()
     try:
         yield server

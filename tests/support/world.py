@@ -134,7 +134,7 @@ class World:
         log = Log(_LOGGER)
         openrpc = partial(describe, settings.public_url)
         self.isolated_process = _ReusedProcess()
-        self.services = Services(store, mailer, mint, settings, self.isolated_process, openrpc)
+        self.services = Services(store, mailer, mint, settings.with_address(""), self.isolated_process, openrpc)
         self.numbers = SharedNumbers()
         self.gate = Gate(log, settings.max_in_flight, self.numbers.recorder().record_call)
         self.rpc = Dispatcher(self.services, self.gate)

@@ -47,6 +47,7 @@ async def test_invalid_setting_is_one_error(tmp_path: Path) -> None:
         used = f"Can't listen on 127.0.0.1:{port}: Address already in use. "
         assert (await _error(tmp_path, TICKOVER_PORT=port)).startswith(used)
         assert (await _error(tmp_path, TICKOVER_METRICS_PORT=port)).endswith("or set another TICKOVER_METRICS_PORT.")
+        assert (await _error(tmp_path, TICKOVER_BANK_HTTPS=port)).endswith("or set another TICKOVER_BANK_HTTPS.")
 
 
 def test_failed_start_prints_one_line(tmp_path: Path) -> None:

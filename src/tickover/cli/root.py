@@ -70,6 +70,7 @@ class LazyGroup(click.Group):
         "mcp": ("commands.mcp:mcp", "Let coding agents use clocks."),
         "serve": ("commands.serve:serve", "Run the server until Ctrl-C."),
         "migrate": ("commands.serve:migrate", "Migrate the database to the current schema."),
+        "bank": ("root:bank", "Let apps reach the bank under the names of real banks."),
         "users": ("root:users", "List, show and delete users in the database."),
         "completion": ("root:completion", "Print a shell completion script."),
     },
@@ -159,6 +160,18 @@ def scenarios(context: click.Context) -> None:
 def token() -> None:
     """Set TICKOVER_TOKEN to a token, for example in a CI job. It works until it expires or is revoked, without any
     sign-in. Operators can create tokens for other users on the server's machine.
+    """
+
+
+@click.group(
+    cls=LazyGroup,
+    params=[JSON],
+    lazy={"env": ("commands.bank_env:env", "Print what lets an unmodified app reach the bank.")},
+)
+def bank() -> None:
+    """Let apps reach the bank under the names of real banks.
+
+    The server listens for them if TICKOVER_BANK_HTTPS is set.
     """
 
 

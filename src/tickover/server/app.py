@@ -7,15 +7,14 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext,
 from functools import partial
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from tickover import __version__
 from tickover.api.limits import MAIL_TIMEOUT, MAX_BODY, MAX_HEAD, REQUEST_DEADLINE
 from tickover.server.background import Background
+from tickover.server.bank.bank_names import by_bank_name
 from tickover.server.bank.routes import BankRoutes
 from tickover.server.gate import Gate, Observe
 from tickover.server.http1.http_messages import Handle
-from tickover.server.http1.http_server import HttpServer, raise_file_limit
+from tickover.server.http1.http_server import Endpoint, HttpServer, raise_file_limit
 from tickover.server.http1.open_connections import HttpLimits
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.listeners import Listeners, open_listeners, server_url
@@ -37,6 +36,8 @@ from tickover.server.web.handler import HEALTH_CHECKS, Handler, wall_clock
 from tickover.server.web.pages import Site
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from tickover.server.tracing import Tracing
 
 _GRACE_SECONDS = 15
@@ -73,12 +74,11 @@ class TickoverServer:
             log.warning("TICKOVER_PUBLIC_URL is not set, so login links point to this machine", url=self.url)
         if settings.test_codes:
             log.warning("anyone can sign in with a fixed code in these domains", domains=list(settings.test_codes))
-        public_url = settings.public_url or self.url
-        describe = partial(describe_api, public_url)
+        with_address = settings.with_address(self.url)
+        describe = partial(describe_api, with_address.public_url)
         self._background = Background(self._store, mint.key_fingerprint(), wall_clock, log, on_swept=self._on_swept)
         self._isolated_process = IsolatedProcess()
-        with_url = replace(settings, public_url=public_url)
-        services = Services(store, self._mailer, mint, with_url, self._isolated_process, describe)
+        services = Services(store, self._mailer, mint, with_address, self._isolated_process, describe)
         observe: Observe = recorder.record_call
         if self._tracing is not None:
             observe = self._tracing.observe(observe)
@@ -89,10 +89,13 @@ class TickoverServer:
         site = Site(describe, mailbox, resend_seconds=settings.resend_seconds)
         bank = BankRoutes(services, self._gate)
         self._handler = Handler(settings, self._gate, rpc, bank, site, self._background.ping, log=log)
-        handle: Handle = self._handler.handle
-        if self._tracing is not None:
-            handle = self._tracing.handle(handle, self._handler.route)
-        self._server = HttpServer(listeners.calls, handle, self._handler.reject, _http_limits(settings, log))
+        endpoints = [Endpoint(listeners.calls, self._traced(self._handler.handle), self._handler.reject)]
+        if listeners.bank is not None:
+            handle = by_bank_name(self._traced(self._handler.handle_bank))
+            endpoints.append(
+                Endpoint(listeners.bank, handle, self._handler.reject_bank, open_certificate(settings, log))
+            )
+        self._server = HttpServer(endpoints, _http_limits(settings, log))
 
     @classmethod
     async def open(cls, settings: Settings, log: Log, recorder: Recorder | None = None) -> "TickoverServer":
@@ -122,6 +125,9 @@ class TickoverServer:
                 await self._drain()
             finally:
                 await self._stop_serving()
+
+    def _traced(self, handle: Handle) -> Handle:
+        return handle if self._tracing is None else self._tracing.handle(handle, self._handler.route)
 
     def _serve_metrics(self) -> AbstractAsyncContextManager[None]:
         if self._listeners.metrics is None:
@@ -165,13 +171,16 @@ class TickoverServer:
 
     def _log_start(self) -> None:
         url, metrics = self.settings.database_url, self._listeners.metrics
+        more = {"metrics": f"{server_url(self.settings.metrics_host, metrics)}/metrics"} if metrics else {}
+        if self.settings.bank_https is not None:
+            more["bank_https"] = ":".join(map(str, self.settings.bank_https))
         self._log.info(
             "started",
             version=__version__,
             address=self.url,
             database=redact_url(url),
             schema_version=schema_version(url),
-            **({"metrics": f"{server_url(self.settings.metrics_host, metrics)}/metrics"} if metrics else {}),
+            **more,
         )
 
     def stop(self, *, at_once: bool = False) -> None:
@@ -208,6 +217,15 @@ async def open_database(settings: Settings, log: Log) -> tuple[Store, Mint]:
             )
         undo.pop_all()
     return store, mint
+
+
+def open_certificate(settings: Settings, log: Log) -> "SSLContext | None":
+    """Return the certificate of the bank's own names, if they are on. Its package takes long to import."""
+    if settings.bank_https is None:
+        return None
+    from tickover.server.bank_certificate import load_certificate
+
+    return load_certificate(settings, log)
 
 
 def describe_api(public_url: str) -> bytes:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from tickover.server.networks import Network, host_name
@@ -49,6 +49,19 @@ def between(minimum: int, maximum: int, message: str = "") -> Callable[[str], in
 
 port: Final = between(0, 65_535)
 count: Final = between(0, 10**12, "must be a whole number; 0 means no limit")
+
+
+class HostAndPort(NamedTuple):
+    host: str
+    """Empty means the host that the server listens on."""
+    port: int
+
+
+def host_and_port(value: str) -> HostAndPort:
+    host, _, number = text(value).rpartition(":")
+    name = host_name(host.encode())
+    read_port = between(1, 65_535, "must be a port, or an address and a port such as 127.0.0.1:443")
+    return HostAndPort(name, read_port(number if bool(host) == bool(name) else ""))
 
 
 def rate(value: str) -> float:

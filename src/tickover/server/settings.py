@@ -54,7 +54,12 @@ class Settings(Struct, frozen=True):
     host: Annotated[str, Setting("Address to listen on.", values.text, "127.0.0.1")]
     port: Annotated[int, Setting("Port to listen on. 0 picks a free port.", values.port, "8000")]
     data_dir: Annotated[
-        Path, Setting("Folder for the database, the secret key and the outbox.", values.folder, ".tickover")
+        Path,
+        Setting(
+            "Folder for the database, the secret key, the bank's certificate and the outbox.",
+            values.folder,
+            ".tickover",
+        ),
     ]
     database_url: Annotated[
         str,
@@ -84,6 +89,18 @@ class Settings(Struct, frozen=True):
         str, Setting("Base URL of login links. Default: the address that the server listens on.", values.public_url)
     ]
     """Empty means the address that the server listens on."""
+    bank_https: Annotated[
+        values.HostAndPort | None,
+        Setting(
+            "Address for the bank's own names, such as sandbox.plaid.com, over HTTPS: 127.0.0.1:443, or a port on "
+            "TICKOVER_HOST. Default: none.",
+            lambda value: values.host_and_port(value) if value else None,
+        ),
+    ]
+    bank_url: Annotated[
+        str, Setting("Base URL of SimpleFIN in setup tokens. Default: the public URL.", values.public_url)
+    ]
+    """Empty means the public URL."""
     secret_key: Annotated[
         str,
         Setting(
@@ -186,6 +203,11 @@ class Settings(Struct, frozen=True):
     """None means no metrics."""
     metrics_host: Annotated[str, Setting("Address to serve the metrics on.", values.text, "127.0.0.1")]
 
+    def with_address(self, url: str) -> "Settings":
+        """Return the settings of a server at this URL."""
+        public_url = self.public_url or url
+        return replace(self, public_url=public_url, bank_url=self.bank_url or public_url)
+
 
 SETTINGS: Final[Sequence[Setting]] = [
     replace(declared, name=name)
@@ -209,6 +231,8 @@ def read_settings(environment: Mapping[str, str], flags: Mapping[str, str]) -> S
             raise SettingError(f"{setting.variable} {error}{suffix}.") from None
     chosen["database_url"] = chosen["database_url"] or f"sqlite:///{chosen['data_dir'] / 'tickover.db'}"
     settings = Settings(**chosen)
+    if settings.bank_https is not None and not settings.bank_https.host:
+        settings = replace(settings, bank_https=settings.bank_https._replace(host=settings.host))
     return settings if settings.mail_url else replace(settings, mail_url=_default_mail_url(settings))
 
 

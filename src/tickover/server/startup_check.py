@@ -6,7 +6,7 @@ from typing import Final
 from aiosmtplib import SMTPAuthenticationError, SMTPException, SMTPResponseException
 
 from tickover.api.errors import Rejection
-from tickover.server.app import open_database, open_tracing
+from tickover.server.app import open_certificate, open_database, open_tracing
 from tickover.server.listeners import open_listeners
 from tickover.server.logs import Log
 from tickover.server.settings import SettingError, Settings
@@ -31,6 +31,10 @@ async def _check_ports(settings: Settings, _: Log) -> None:
     check_workers(settings)
     with closing(open_listeners(settings, shared=False)):
         pass
+
+
+async def _check_certificate(settings: Settings, log: Log) -> None:
+    open_certificate(settings, log)
 
 
 async def _check_database(settings: Settings, log: Log) -> None:
@@ -68,4 +72,4 @@ async def _check_tracing(settings: Settings, _: Log) -> None:
         tracing.close()
 
 
-_CHECKS: Final = (_check_ports, _check_database, _check_mail, _check_tracing)
+_CHECKS: Final = (_check_ports, _check_certificate, _check_database, _check_mail, _check_tracing)

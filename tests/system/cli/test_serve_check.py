@@ -46,11 +46,14 @@ def test_every_broken_part_is_named_without_secrets(check: Any) -> None:
             TICKOVER_PORT=str(port),
             TICKOVER_DATABASE_URL="postgresql://ana:sesame@127.0.0.1:9/t",
             TICKOVER_MAIL_URL="smtp://ana:sesame@127.0.0.1:9",
+            TICKOVER_BANK_HTTPS=str(free_port()),
+            TICKOVER_DATA_DIR="/dev/null",
         )
     assert (result.code, result.out) == (2, "")
     lines = result.err.splitlines()
     starts = [
         f"Can't listen on 127.0.0.1:{port}: Address already in use.",
+        "Can't use the bank's certificates in /dev/null/bank: ",
         "Can't use the database ",
         "The mail server 127.0.0.1 can't be used: ",
     ]

@@ -63,7 +63,7 @@ class _Query(Struct, frozen=True):
 class Simplefin:
     def __init__(self, bank: Bank) -> None:
         self._bank = bank
-        self._url = f"{bank.services.settings.public_url}/simplefin"
+        self._url = f"{bank.services.settings.bank_url}/simplefin"
 
     def route(self, path: str) -> str | None:
         """Return the path without the secret of a setup token, or None if nothing is there."""
@@ -152,7 +152,7 @@ class Simplefin:
             "name": connection.institution,
             "org_id": id,
             "org_name": connection.institution,
-            "org_url": self._bank.services.settings.public_url,
+            "org_url": self._bank.services.settings.bank_url,
             "sfin_url": self._url,
         }
         return {"errlist": errors, "errors": messages, "connections": [connected], "accounts": accounts}

@@ -13,7 +13,7 @@ from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.background import repeating
 from tickover.server.http1.http_messages import Request, RequestError, Response, text_response
-from tickover.server.http1.http_server import HttpServer
+from tickover.server.http1.http_server import Endpoint, HttpServer
 from tickover.server.http1.open_connections import HttpLimits
 from tickover.server.logs import Log
 from tickover.server.metrics.numbers import Metric, SharedNumbers, render
@@ -118,7 +118,7 @@ async def serve_metrics(
     def reject(error: RequestError) -> Response:
         return text_response(error.status, error.message.encode() + b"\n")
 
-    server = HttpServer(listener, handle, reject, _LIMITS)
+    server = HttpServer([Endpoint(listener, handle, reject)], _LIMITS)
     async with repeating(_GAUGE_SECONDS, "publication of gauges", publish, log):
         server.start()
         try:

@@ -102,5 +102,5 @@ async def connect_test_clock(params: ConnectEntry, caller: Caller, services: Ser
         raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
     if params.protocol == "PLAID":
         return Connected(to_result(new), public_token=secret)
-    claim_url = f"{services.settings.public_url}/simplefin/claim/{secret}"
+    claim_url = f"{services.settings.bank_url}/simplefin/claim/{secret}"
     return Connected(to_result(new), setup_token=b64encode(claim_url.encode()).decode())

@@ -17,7 +17,14 @@ from tickover.api.timestamps import Instant
 from tickover.server.bank.bank_service import BankRequest
 from tickover.server.bank.routes import BankRoutes
 from tickover.server.gate import Gate
-from tickover.server.http1.http_messages import SAFE_HEADERS, Header, Request, RequestError, Response, text_response
+from tickover.server.http1.http_messages import (
+    SAFE_HEADERS,
+    Header,
+    Request,
+    RequestError,
+    Response,
+    text_response,
+)
 from tickover.server.logs import Log
 from tickover.server.networks import ClientNetworks
 from tickover.server.rpc.dispatch import CallResponse, Context, Dispatcher, error_response
@@ -87,8 +94,17 @@ class Handler:
         if request.path == "/healthz":
             return self._finish(_health(request, 200, b"alive\n"), request, request_id)
         if self._bank.has(request.path):
-            return self._gate.measured(self._handle_bank(request, request_id))
+            return self._gate.measured(self._handle_bank(request, request_id, self._host_check))
         return self._handle_page(request, request_id)
+
+    def handle_bank(self, request: Request) -> Response | Awaitable[Response]:
+        """Handle a request to one of the bank's own names. Nothing but the bank answers."""
+        if self._access_log is not None:
+            request.began = asyncio.get_running_loop().time()
+        request_id = next(self._request_ids)
+        if not self._bank.has(request.path):
+            return self._finish(_NOT_AT_THE_BANK, request, request_id)
+        return self._gate.measured(self._handle_bank(request, request_id, None))
 
     def route(self, path: str) -> str:
         """Return the path for logs, or "unknown" if nothing is there: then it is text of the client."""
@@ -108,6 +124,10 @@ class Handler:
         _, headers, body = _to_http(error_response(rejection))
         return self._finish((error.status, headers, body), _NO_REQUEST, request_id)
 
+    def reject_bank(self, error: RequestError) -> Response:
+        """Like `reject`, for one of the bank's own names. Which one is unknown."""
+        return self._finish(text_response(error.status, error.message.encode()), _NO_REQUEST, next(self._request_ids))
+
     async def _handle_call(self, request: Request, request_id: str) -> Response:
         try:
             self._host_check.check(request.fields.get(b"host"))
@@ -120,11 +140,12 @@ class Handler:
             response = _to_http(error_response(rejection))
         return self._finish(response, request, request_id)
 
-    async def _handle_bank(self, request: Request, request_id: str) -> Response:
+    async def _handle_bank(self, request: Request, request_id: str, host_check: HostCheck | None) -> Response:
         """Handle a request of a program that speaks the protocol of a bank. It counts as a call."""
         call = self._bank_request(request, request.path, request_id)
         try:
-            self._host_check.check(request.fields.get(b"host"))
+            if host_check is not None:
+                host_check.check(request.fields.get(b"host"))
         except Rejection as rejection:
             return self._finish(self._bank.reject(call, rejection), request, request_id)
         return self._finish(await self._bank.handle(call), request, request_id)
@@ -268,5 +289,6 @@ _REASON_HEADERS: Final[dict[Reason, list[Header]]] = {
 
 _CALL_HEADERS: Final = (_JSON, *SAFE_HEADERS)
 _USE_GET: Final = text_response(405, b"Use GET.\n", (b"allow", b"GET, HEAD"))
+_NOT_AT_THE_BANK: Final = text_response(404, b"Not found. Only a bank answers here, under the names of real banks.\n")
 _TOO_MANY_CALLS: Final = error_response(unavailable("The server has too many calls in progress. Try again."))
 _NO_REQUEST: Final = Request("GET", "*")
