@@ -1,4 +1,4 @@
-"""R5: six kinds of races, a thousand rounds each, fifty calls at once, with exact results.
+"""R5: seven kinds of races, a thousand rounds each, fifty calls at once, with exact results.
 
 Each round uses new addresses or clocks.
 """
@@ -152,6 +152,21 @@ async def delete_one_clock_during_advances(race: Race, _number: int) -> None:
     assert deleted["error"]["data"]["reason"] == "CLOCK_NOT_FOUND"
 
 
+async def advance_one_clock_by_days(race: Race, number: int) -> None:
+    """25 advances by a day add up with 25 that have one idempotency key, of which one moves the clock."""
+    clock = race.program.result("createTestClock", SCHEDULE, race.token)["clock"]
+    params = {"id": clock["id"], "by": "1d", "events": True}
+    one_by_one = [Call("advanceTestClock", params, f"day {number} {day}") for day in range(CROWD // 2)]
+    same = [Call("advanceTestClock", params, f"days {number}")] * (CROWD // 2)
+    responses = await race.at_once(by_turns(one_by_one, same))
+    assert outcomes(responses) == {"ok": CROWD}
+    happened = [event["transaction"]["name"] for each in responses for event in each.json["result"]["events"]]
+    assert sorted(happened) == sorted(f"Day {day}" for day in range(1, CROWD // 2 + 2)), "each happened in one advance"
+    end = race.program.result("getTestClock", {"id": clock["id"]}, race.token)["clock"]
+    assert end["frozenTime"] == written(START + timedelta(days=CROWD // 2 + 1))
+    race.program.result("deleteTestClock", {"id": clock["id"]}, race.token)
+
+
 async def amend_one_clock_during_advances(race: Race, number: int) -> None:
     """Of 25 cancellations of an item and 13 advances past it, one order holds for all.
 
@@ -195,6 +210,7 @@ KINDS: dict[str, Round] = {
     "every wrong code is counted": count_wrong_codes,
     "fifty creations with one key make one clock": create_one_clock_with_one_key,
     "a clock is deleted once, whole": delete_one_clock_during_advances,
+    "advances by a day add up": advance_one_clock_by_days,
     "an item is cancelled before it happens, or not": amend_one_clock_during_advances,
 }
 
@@ -225,7 +241,7 @@ async def _race(program: Program, token: str, name: str, numbers: Iterator[int])
 ROW = Row(
     "R5",
     "Races",
-    "6 kinds of races, 1,000 rounds of 50 concurrent calls each, with exact results",
+    "7 kinds of races, 1,000 rounds of 50 concurrent calls each, with exact results",
     run,
     minutes=5,
     quick_minutes=0.2,

@@ -9,7 +9,7 @@ from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK
 
 
 async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]]:
-    """Return the parameters of each operation: those of its first example, for a new clock. `logout` is the last."""
+    """Return the parameters of each operation: mostly those of its first example, for a new clock. `logout` is last."""
     clock = (await world.create(token, **next(iter(OPERATIONS["createTestClock"].examples.values()))))["id"]
     revoked = (await world.result("createAccessToken", {"name": "old"}, token))["id"]
     names = [name for name, operation in OPERATIONS.items() if operation.needs is not None]
@@ -17,6 +17,7 @@ async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]
     calls["revokeAccessToken"] = {"id": revoked}
     connected = await world.result("connectTestClock", calls["connectTestClock"], token)
     calls["disconnectTestClock"] = {"id": clock, "connectionId": connected["connection"]["id"]}
+    calls["advanceTestClock"] = {"id": clock, "frozenTime": "2027-02-01T00:00:00Z"}
     return calls | {name: calls.pop(name) for name in ("deleteTestClock", "logout")}
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.store.values import DAY, END, MICROSECOND, START, add_clock, clock, key, make_record, user
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clock import Clock
-from tickover.server.storage.rows import AMENDMENT_BYTES
+from tickover.server.storage.rows import RECORD_BYTES
 from tickover.server.storage.store import (
     Amended,
     Amendment,
@@ -98,7 +98,7 @@ async def test_amendment_changes_names_too(
 async def test_names_of_an_amendment_count_for_the_quota(store: Store) -> None:
     await add_clock(store, clock(1), user(1))
     amendment = Amendment(0, END, b"", names=NameChanges(name="n" * 200, labels="l" * 1000))
-    used = AMENDMENT_BYTES + 1200
+    used = RECORD_BYTES + 1200
     refused = await store.amend_clock(key(1), user(1), amendment, Quota(bytes=used - 1))
     assert refused == QuotaExceeded("bytes", key(1))
     assert isinstance(await store.amend_clock(key(1), user(1), amendment, Quota(bytes=used)), Amended)
@@ -120,7 +120,7 @@ async def test_concurrent_amendments_respect_the_quota(store: Store) -> None:
     numbers = range(_CONCURRENT)
     for number in numbers:
         await add_clock(store, clock(number), user(1), bytes(10))
-    quota = Quota(bytes=10 * _CONCURRENT + 7 * (10 + AMENDMENT_BYTES))
+    quota = Quota(bytes=10 * _CONCURRENT + 7 * (10 + RECORD_BYTES))
     outcomes = await asyncio.gather(*(_amend(store, bytes(20), number=number, quota=quota) for number in numbers))
     assert sum(isinstance(outcome, Amended) for outcome in outcomes) == 7
     assert outcomes.count(QuotaExceeded("bytes", key(0))) == _CONCURRENT - 7

@@ -26,11 +26,12 @@ from tests.store.values import (
 )
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clock import Clock, encode_labels
-from tickover.server.storage.store import Amended, Amendment, ExistingClock, Quota, Store, StoredClock
+from tickover.server.storage.store import Amended, Amendment, ExistingClock, Moved, Quota, Store, StoredClock
 
 RowsOf = Callable[[str], Awaitable[int]]
 OpenAnother = Callable[[], Awaitable[Store]]
 
+_MOVES = 20
 _LARGE_SCHEDULE = bytes(range(256)) * 400
 
 
@@ -93,6 +94,41 @@ async def test_of_concurrent_advances_the_latest_time_wins(store: Store) -> None
         stands = await advance(store, key(1), user(1), START)
         assert stands is not None
         assert stands.frozen_time == max(targets)
+
+
+async def test_concurrent_moves_add_up(store: Store, open_another: OpenAnother) -> None:
+    """Together with advances of the same clock, which don't wait for them."""
+    stores = [store, await open_another()]
+    await add_clock(store, clock(1), user(1))
+
+    async def move(number: int) -> Instant:
+        outcome = await stores[number % 2].move_clock(key(1), user(1), lambda found: found.frozen_time + DAY, Quota())
+        assert isinstance(outcome, Moved)
+        assert outcome.stored.clock.frozen_time == outcome.before + DAY
+        return outcome.before
+
+    starts = await asyncio.gather(*(move(number) for number in range(_MOVES)))
+    assert sorted(starts) == [START + number * DAY for number in range(_MOVES)]
+    late = START + 5 * _MOVES * DAY
+    advancing = asyncio.create_task(advance(store, key(1), user(1), late))
+    starts = await asyncio.gather(*(move(number) for number in range(_MOVES)))
+    await advancing
+    stands = await advance(store, key(1), user(1), START)
+    assert stands is not None
+    assert stands.frozen_time == late + sum(start >= late for start in starts) * DAY
+
+
+async def test_of_concurrent_moves_with_one_record_one_moves(store: Store, open_another: OpenAnother) -> None:
+    stores = [store, await open_another()]
+    await add_clock(store, clock(1), user(1))
+    moving = [
+        stores[number % 2].move_clock(key(1), user(1), lambda found: found.frozen_time + DAY, Quota(), make_record(1))
+        for number in range(_MOVES)
+    ]
+    outcomes = await asyncio.gather(*moving)
+    moved = StoredClock(Clock(key(1), START, START + DAY, END), b"schedule")
+    assert outcomes.count(Moved(START, moved)) == 1
+    assert outcomes.count(ExistingClock(b"parameters", moved)) == _MOVES - 1
 
 
 # Deleting

@@ -5,6 +5,7 @@ tests also prove that sweeps don't change results.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -20,7 +21,7 @@ from tests.store.values import DAY, END, HOUR, MICROSECOND, NOW, START, WEEK, ad
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clock import Clock
-from tickover.server.storage.rows import AMENDMENT_BYTES
+from tickover.server.storage.rows import RECORD_BYTES
 from tickover.server.storage.store import (
     Amended,
     Amendment,
@@ -28,6 +29,7 @@ from tickover.server.storage.store import (
     Created,
     ExistingClock,
     IdempotencyRecord,
+    Moved,
     Quota,
     QuotaExceeded,
     Store,
@@ -53,7 +55,7 @@ _targets: list[Callable[[Clock], Instant]] = [
 ]
 
 _pauses = st.sampled_from([timedelta(milliseconds=1), HOUR, DAY, 3 * DAY, WEEK - timedelta(milliseconds=1), WEEK])
-_AMENDED_BYTES = AMENDMENT_BYTES + 10, AMENDMENT_BYTES + 40, 2 * AMENDMENT_BYTES + 30
+_AMENDED_BYTES = RECORD_BYTES + 10, RECORD_BYTES + 40, 2 * RECORD_BYTES + 30
 # Mostly the same limits, so that owners often reach them.
 _quotas = st.sampled_from([*[Quota(clocks=2)] * 3, *[Quota(bytes=30)] * 3, Quota(), Quota(3, 40)]) | st.builds(
     Quota, clocks=st.integers(0, 3), bytes=st.sampled_from([0, 10, *_AMENDED_BYTES])
@@ -78,6 +80,9 @@ _clock_acts = st.lists(
             _schedules,
             st.none() | _of_two,
         ),
+        st.tuples(
+            st.just("move"), _of_two, _which, _quotas, st.none() | st.sampled_from(_targets), st.none() | _of_two
+        ),
         st.tuples(st.just("delete"), _of_two, _which),
         st.tuples(st.just("list"), _of_two, st.none() | _which, st.integers(1, 4)),
         st.tuples(st.just("wait"), _pauses),
@@ -96,6 +101,8 @@ class _ModelClocks:
     owners: dict[bytes, bytes] = field(default_factory=dict)
     creations: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
     """The parameters and the clock of each digest's last creation."""
+    moves: Counter[bytes] = field(default_factory=Counter)
+    """Advances of each clock with a record."""
 
     def create(self, clock: Clock, owner: bytes, schedule: bytes, quota: Quota) -> Created | QuotaExceeded:
         live = self.listed(owner, quota.min_live_key)
@@ -149,7 +156,7 @@ class _ModelClocks:
             return Conflict(found)
         live = self.listed(owner, quota.min_live_key)
         growth = len(amendment.schedule) - len(found.schedule)
-        used_bytes = self.used_bytes(live) + growth + AMENDMENT_BYTES
+        used_bytes = self.used_bytes(live) + growth + RECORD_BYTES
         if quota.bytes and growth >= 0 and used_bytes > quota.bytes:
             return QuotaExceeded("bytes", live[-1].key)
         clock = replace(found.clock, revision=amendment.revision + 1)
@@ -158,6 +165,31 @@ class _ModelClocks:
             self.creations[record.key_digest] = record.params_digest, key
         return Amended(clock)
 
+    def move(
+        self,
+        key: bytes,
+        owner: bytes,
+        target: Callable[[Clock], Instant] | None,
+        quota: Quota,
+        record: IdempotencyRecord | None,
+    ) -> Moved | ExistingClock | QuotaExceeded | None:
+        if record and (earlier := self.find_creation(record.key_digest, owner, quota.min_live_key)):
+            return earlier
+        found = self.find(key, owner)
+        if found is None:
+            return None
+        before, to = found.clock.frozen_time, target(found.clock) if target else None
+        if to is None or not before <= to <= found.clock.max_time:
+            return Moved(before, found)
+        live = self.listed(owner, quota.min_live_key)
+        if record and quota.bytes and self.used_bytes(live) + RECORD_BYTES > quota.bytes:
+            return QuotaExceeded("bytes", live[-1].key)
+        if record:
+            self.moves[key] += 1
+            self.creations[record.key_digest] = record.params_digest, key
+        moved = self.stored[key] = StoredClock(replace(found.clock, frozen_time=to), found.schedule)
+        return Moved(before, moved)
+
     def delete(self, key: bytes, owner: bytes) -> bool:
         if self.find(key, owner) is None:
             return False
@@ -165,7 +197,8 @@ class _ModelClocks:
         return True
 
     def used_bytes(self, live: list[Clock]) -> int:
-        return sum(len(self.stored[one.key].schedule) + AMENDMENT_BYTES * one.revision for one in live)
+        records = sum(one.revision + self.moves[one.key] for one in live)
+        return sum(len(self.stored[one.key].schedule) for one in live) + RECORD_BYTES * records
 
     def listed(self, owner: bytes, min_live_key: bytes, before: bytes = b"\xff" * 16) -> list[Clock]:
         keys = [key for key, whose in self.owners.items() if whose == owner and min_live_key <= key < before]
@@ -231,6 +264,12 @@ class _Example:
                 amendment = Amendment(revision, target(stands.clock), schedule, record)
                 args = named.key, owner, amendment, self._at(quota)
                 assert await self._store.amend_clock(*args) == self._model.amend(*args)
+            case "move", quota, target, which:
+                digests = self._digests[self._owners.index(owner)]
+                record = None if which is None else IdempotencyRecord(digests[which], b"move")
+                quota = self._at(quota)
+                outcome = await self._store.move_clock(named.key, owner, target or (lambda _: None), quota, record)
+                assert outcome == self._model.move(named.key, owner, target, quota, record)
             case _:
                 deleted = await self._store.delete_clock(named.key, owner)
                 assert deleted == self._model.delete(named.key, owner)

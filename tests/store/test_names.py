@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.store.values import NOW, START, add_clock, clock, user
 from tickover.server.schedule.clock import Clock, encode_label, encode_labels
-from tickover.server.storage.rows import AMENDMENT_BYTES
+from tickover.server.storage.rows import RECORD_BYTES
 from tickover.server.storage.store import (
     Amended,
     Amendment,
@@ -173,7 +173,7 @@ async def test_clock_that_becomes_smaller_makes_room(store: Store) -> None:
     for _ in range(2):
         second = await store.create_clock(named(2, None, None), user(1), bytes(500), limit)
         assert second == QuotaExceeded("bytes", first.key)
-    amendment = Amendment(0, START, bytes(1_000 - 500 - AMENDMENT_BYTES))
+    amendment = Amendment(0, START, bytes(1_000 - 500 - RECORD_BYTES))
     assert isinstance(await store.amend_clock(first.key, user(1), amendment, limit), Amended)
     assert await store.create_clock(named(2, None, None), user(1), bytes(501), limit) != Created()
     assert await store.create_clock(named(2, None, None), user(1), bytes(500), limit) == Created()

@@ -134,13 +134,14 @@ def test_pages_of_events_equal_the_model() -> None:
         seen: list[Any] = []
         while True:
             query = EventQuery(frozen_time, until, limit, after, cursor, ledger.opening_balances(model.opening))
-            page = msgspec.json.decode(b"".join(Events(ledger).page(query)))
-            seen += page["events"]
-            if "nextCursor" not in page:
+            page = Events(ledger).page(query)
+            events = [msgspec.json.decode(event) for event in page.events]
+            seen += events
+            if page.next_cursor is None:
                 break
-            assert len(page["events"]) == limit
+            assert len(events) == limit
             assert len(seen) <= _MAX_EVENTS, "the pages don't end"
-            cursor = read_cursor(page["nextCursor"])
+            cursor = read_cursor(page.next_cursor)
         expected = [event for event in model.events() if (after is None or event[0] > after) and event[0] <= until]
         assert [
             (

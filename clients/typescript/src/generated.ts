@@ -169,8 +169,14 @@ export interface PostedExpectationEntry {
 export interface AdvanceEntry {
   /** The clock's ID. It starts with `clock_`. */
   id: string;
-  /** The new simulated time, from the clock's `frozenTime` to its `maxTime`. */
-  frozenTime: InstantInput;
+  /** The new simulated time, from the clock's `frozenTime` to its `maxTime`. Pass it, `by` or `next`. */
+  frozenTime?: InstantInput;
+  /** A duration from the clock's `frozenTime`, such as `1mo`, `2w`, `36h` or `1y 6mo`. */
+  by?: string;
+  /** Whether to advance to the next item. */
+  next?: boolean;
+  /** Whether to return what happened. */
+  events?: boolean;
 }
 
 /** The parameters of sendLoginCodeEmail. */
@@ -605,6 +611,42 @@ export interface Transfer {
   source: "SIMULATED_TEST_CLOCK";
 }
 
+/** The clock with its items, and what happened. */
+export interface AdvancedClock {
+  clock: Snapshot;
+  /** What happened, in order of time. Only with the parameter `events`. */
+  events?: Array<Event>;
+  /** True if other events happened after these; omitted otherwise. */
+  moreEvents?: boolean;
+}
+
+/** Something that happened to a clock, or will happen. Its type decides which of the other members it has. */
+export interface Event {
+  /** Derived from the item's ID, so it never changes. Starts with `evt_`. */
+  id: string;
+  /** The instant of the event. */
+  at: string;
+  /** What happened. */
+  type: "contribution.posted" | "goal.reached" | "transaction.posted" | "transfer.posted";
+  /** True if the event is after the clock's `frozenTime`; omitted otherwise. */
+  pending?: boolean;
+  transaction?: Transaction;
+  /** For `transaction.posted`: the balance of its currency after it and all items before it. */
+  balance?: number;
+  /** For `transaction.posted`: the balance of its account, if the clock has accounts. */
+  accountBalance?: number;
+  transfer?: Transfer;
+  /** For `transfer.posted`: the balance of `from`. */
+  fromBalance?: number;
+  /** For `transfer.posted`: the balance of `to`. */
+  toBalance?: number;
+  /** For `contribution.posted` and `goal.reached`: the goal's ID. */
+  goalId?: string;
+  contribution?: Contribution;
+  /** For `contribution.posted`: the goal's amount after it. */
+  currentAmount?: number;
+}
+
 /** The mail server accepted the email. */
 export interface Sent {
   /** Confirms that the operation succeeded. */
@@ -661,33 +703,6 @@ export interface EventPage {
   events: Array<Event>;
   /** The cursor of the next page. The last page has none. */
   nextCursor?: string;
-}
-
-/** Something that happened to a clock, or will happen. Its type decides which of the other members it has. */
-export interface Event {
-  /** Derived from the item's ID, so it never changes. Starts with `evt_`. */
-  id: string;
-  /** The instant of the event. */
-  at: string;
-  /** What happened. */
-  type: "contribution.posted" | "goal.reached" | "transaction.posted" | "transfer.posted";
-  /** True if the event is after the clock's `frozenTime`; omitted otherwise. */
-  pending?: boolean;
-  transaction?: Transaction;
-  /** For `transaction.posted`: the balance of its currency after it and all items before it. */
-  balance?: number;
-  /** For `transaction.posted`: the balance of its account, if the clock has accounts. */
-  accountBalance?: number;
-  transfer?: Transfer;
-  /** For `transfer.posted`: the balance of `from`. */
-  fromBalance?: number;
-  /** For `transfer.posted`: the balance of `to`. */
-  toBalance?: number;
-  /** For `contribution.posted` and `goal.reached`: the goal's ID. */
-  goalId?: string;
-  contribution?: Contribution;
-  /** For `contribution.posted`: the goal's amount after it. */
-  currentAmount?: number;
 }
 
 /** The balances at an instant. */
@@ -1079,7 +1094,7 @@ export type Reason = keyof ReasonDetails;
 /** The parameters and the result of each operation. */
 export interface Operations {
   createTestClock: { params: NewClock; result: OneClock };
-  advanceTestClock: { params: AdvanceEntry; result: OneClock };
+  advanceTestClock: { params: AdvanceEntry; result: AdvancedClock };
   sendLoginCodeEmail: { params: SendEntry; result: Sent };
   loginByEmailVerification: { params: VerificationEntry; result: SignedIn };
   loginByEmailLink: { params: LinkEntry; result: SignedIn };
@@ -1114,7 +1129,7 @@ export const CALL_RULES: Readonly<
   Record<Method, { needsToken: boolean; isIdempotent: boolean; takesIdempotencyKey: boolean }>
 > = {
   createTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: true },
-  advanceTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  advanceTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: true },
   sendLoginCodeEmail: { needsToken: false, isIdempotent: false, takesIdempotencyKey: false },
   loginByEmailVerification: { needsToken: false, isIdempotent: false, takesIdempotencyKey: false },
   loginByEmailLink: { needsToken: false, isIdempotent: false, takesIdempotencyKey: false },
@@ -1156,8 +1171,8 @@ export abstract class OperationMethods {
     return this.call("createTestClock", params, options);
   }
 
-  /** Move a clock forward. Items dated at or before the new `frozenTime` become posted. Advancing to the current `frozenTime` changes nothing, so you can retry a call whose response was lost. Time only moves forward; to rewind, fork the clock. */
-  advanceTestClock(params: AdvanceEntry, options?: CallOptions): Promise<OneClock> {
+  /** Move a clock forward. Items dated at or before the new `frozenTime` become posted. Advancing to the current `frozenTime` changes nothing, so you can retry a call whose response was lost. Time only moves forward; to rewind, fork the clock. Instead of a time, pass `by` or `next`. Both count from the clock's `frozenTime` at the moment when the call is applied, so a retry needs an idempotency key. A repeated call returns no events. With `frozenTime`, a key changes nothing. At most 500 events are returned; `moreEvents` says whether there are others. */
+  advanceTestClock(params: AdvanceEntry, options?: CallOptions): Promise<AdvancedClock> {
     return this.call("advanceTestClock", params, options);
   }
 

@@ -24,6 +24,7 @@ _EMAILS = {"code": code_params, "link": link_params}
 _REQUESTS: dict[str, Callable[..., Request]] = {
     "create": lambda key, params: Request("createTestClock", _creation(SCHEDULES[params]), key),
     "advance": lambda clock, day: Request("advanceTestClock", {"id": clock, "frozenTime": _on_day(day)}),
+    "move": lambda clock, days, key: Request("advanceTestClock", {"id": clock, "by": f"{days}d"}, key),
     "get": lambda clock: Request("getTestClock", {"id": clock}),
     "list": lambda: Request("listTestClocks", {"limit": 100}),
     "fork": lambda clock, day, key: Request("forkTestClock", {"id": clock, "at": _on_day(day)}, key),

@@ -20,15 +20,15 @@ _SHARE_CUT = 0.15
 _MAX_ABANDONED = 8
 """Calls of a history whose clients don't wait for the response. The search grows with their number."""
 _KEYS = ("k1", "k1", "k2", "")
-_AMENDMENT_KEYS = ("a1", "a2", "a3", "", "", "")
-"""Keys of amendments and forks. Most calls with one key have different parameters."""
-_ACTIONS = ["create", "advance", "get", "list", "fork", "delete", "add", "cancel", "update"]
+_OTHER_KEYS = ("a1", "a2", "a3", "", "", "")
+"""Keys of amendments, moves and forks. Most calls with one key have different parameters."""
+_ACTIONS = ["create", "advance", "get", "list", "fork", "delete", "add", "cancel", "update", "move"]
 _WEIGHTS = (
-    [20, 30, 15, 8, 6, 10, 10, 6, 8],
-    [6, 30, 20, 4, 3, 3, 30, 15, 12],
-    [40, 10, 6, 8, 4, 24, 6, 4, 4],
+    [20, 20, 15, 8, 6, 10, 10, 6, 8, 10],
+    [6, 20, 20, 4, 3, 3, 30, 15, 12, 10],
+    [40, 6, 6, 8, 4, 24, 6, 4, 4, 4],
 )
-"""Of the actions. The last three replace the schedule."""
+"""Of the actions."""
 _FAILED_REPLIES: tuple[Reply, ...] = ("rejected", "none")
 
 
@@ -124,11 +124,11 @@ class ClockClients:
             params = "salary" if chances.random() < 0.15 else "rent"
             return "create", {"key": chances.choice(_KEYS), "params": params}
         [id] = chances.choices(list(self._days)[-3:][::-1], [8, 2, 1][: len(self._days)])
-        if name in ("get", "delete"):
-            return name, {"id": id}
-        if name == "update":
-            return name, {"id": id, "count": chances.randint(0, 3)}
-        key = chances.choice(_AMENDMENT_KEYS)
+        if name in ("get", "delete", "update"):
+            return name, {"id": id} | ({"count": chances.randint(0, 3)} if name == "update" else {})
+        key = chances.choice(_OTHER_KEYS)
+        if name == "move":
+            return name, {"id": id, "days": chances.randint(1, 2), "key": key}
         if name == "cancel":
             number = chances.choice((*range(5), FIRST_TRANSFER, FIRST_TRANSFER + 1))
             return name, {"id": id, "number": number, "key": key}

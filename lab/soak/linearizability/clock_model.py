@@ -60,7 +60,7 @@ class Account(NamedTuple):
     copies: frozenset[tuple[int, Clock | None]] = frozenset()
     """A fork that found its key in use has no clock."""
     keys: frozenset[tuple[str, tuple[Any, ...], str]] = frozenset()
-    """The keys of amendments and forks, each with its call and its clock."""
+    """The keys of amendments, moves and forks, each with its call and its clock."""
 
     def find(self, id: str) -> Clock | None:
         return next((clock for clock in self.clocks if clock.id == id), None)
@@ -98,6 +98,7 @@ class ClockModel:
         self._days: dict[str, set[int]] = defaultdict(set)
         """The days on which responses show each clock."""
         self._targets = {tuple(call.arguments.values()) for call in calls if call.name == "advance"}
+        self._moved = {call.arguments["id"] for call in calls if call.name == "move"}
         mentioned = {call.arguments["id"] for call in calls if "id" in call.arguments}
         created: set[str] = set()
         for call in calls:
@@ -134,6 +135,16 @@ class ClockModel:
             return _if_outcome(outcome, ("error", "TIME_BEFORE_CURRENT", clock.day), state)
         moved = clock._replace(day=day)
         return _if_outcome(outcome, ("result", moved.view), state.replace(clock, moved))
+
+    def _move(self, state: Account, number: int, id: str, days: int, key: str, outcome: Any) -> Iterable[Account]:
+        call = ("move", id, days)
+        if repeated := state.outcome_of_key(key, call):
+            return _if_outcome(outcome, repeated, state)
+        clock = state.find(id)
+        if clock is None:
+            return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
+        moved = clock._replace(day=clock.day + days)
+        return _if_outcome(outcome, ("result", moved.view), state.replace(clock, moved).bind(key, call, id))
 
     def _get(self, state: Account, number: int, id: str, outcome: Any) -> Iterable[Account]:
         clock = state.find(id)
@@ -232,7 +243,7 @@ class ClockModel:
 
     def _may_start(self, id: str, day: int) -> bool:
         first = min(self._days[id], default=day)
-        return first == day or (first > day and (id, first) in self._targets)
+        return first == day or (first > day and ((id, first) in self._targets or id in self._moved))
 
     def _add_one(self, state: Account, clocks: list[Clock], outcome: Any) -> Iterator[Account]:
         for clock in clocks:

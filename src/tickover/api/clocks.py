@@ -473,6 +473,31 @@ class EventPage(Result, frozen=True):
     next_cursor: NextCursor = None
 
 
+class AdvancedClock(Result, frozen=True):
+    """The clock with its items, and what happened."""
+
+    clock: Snapshot
+    events: Annotated[
+        Sequence[Event] | None, doc("What happened, in order of time. Only with the parameter `events`.")
+    ] = None
+    more_events: Annotated[bool, doc("True if other events happened after these; omitted otherwise.")] = False
+
+    @property
+    def transactions(self) -> list[Transaction]:
+        """The transactions that happened."""
+        return [event.transaction for event in self.events or () if event.transaction]
+
+    @property
+    def transfers(self) -> list[Transfer]:
+        """The transfers that happened."""
+        return [event.transfer for event in self.events or () if event.transfer]
+
+    @property
+    def contributions(self) -> list[Contribution]:
+        """The contributions that happened."""
+        return [event.contribution for event in self.events or () if event.contribution]
+
+
 class BalancePoint(Result, frozen=True):
     """A balance at an instant."""
 

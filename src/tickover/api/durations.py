@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 _UNITS: Final = {
     "years": "y|yr|yrs|year|years",
@@ -42,6 +43,11 @@ class Duration(Struct, frozen=True):
         """
         rest = timedelta(weeks=self.weeks, days=self.days, hours=self.hours, minutes=self.minutes, seconds=self.seconds)
         return add_months(instant, times * (12 * self.years + self.months)) + times * rest
+
+    def __str__(self) -> str:
+        """Return the duration as `parse` reads it. Without any unit, it is an empty string."""
+        units = {"years": "y", "months": "mo", "minutes": "min"}
+        return " ".join(f"{amount}{units.get(name, name[0])}" for name, amount in asdict(self).items() if amount)
 
     @property
     def is_zero(self) -> bool:

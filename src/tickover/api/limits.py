@@ -43,6 +43,9 @@ MAX_PAGE_NAMES: Final = 64 * 1024
 MAX_SCANNED_CLOCKS: Final = 1_000
 """Clocks that one call of listTestClocks with `labels` looks at."""
 
+MAX_DURATION: Final = 100
+"""Characters of a duration."""
+
 # Events, balances and expectations
 MAX_EVENTS: Final = 500
 DEFAULT_EVENTS: Final = 100

@@ -16,6 +16,8 @@ EXPECTED: Final = "must be an RFC 3339 timestamp with an offset, such as 2027-01
 EARLIEST_NOW: Final = datetime(1970, 1, 8, tzinfo=UTC)
 LATEST_NOW: Final = datetime(9900, 1, 1, tzinfo=UTC)
 """The wall clock is wrong outside of these: IDs count from 1970, and a clock can run for 20 years after now."""
+LATEST: Final = datetime.max.replace(tzinfo=UTC)
+"""Later than every clock."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _HOUR_AND_MINUTE: Final = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"

@@ -9,6 +9,7 @@ from tickover.api.access_tokens import StoredEmail
 from tickover.api.access_tokens import TokenInfo as TokenInfo
 from tickover.api.clocks import Account as Account
 from tickover.api.clocks import AccountBalance as AccountBalance
+from tickover.api.clocks import AdvancedClock as AdvancedClock
 from tickover.api.clocks import Balance as Balance
 from tickover.api.clocks import BalancePoint as BalancePoint
 from tickover.api.clocks import Balances as Balances
@@ -56,7 +57,6 @@ from tickover.client.client_errors import InvalidResponse as InvalidResponse
 from tickover.client.client_errors import NoCode as NoCode
 from tickover.client.client_errors import NothingLeft as NothingLeft
 from tickover.client.client_errors import Unreachable as Unreachable
-from tickover.client.clock_view import AdvanceResult as AdvanceResult
 from tickover.client.sync_client import Clock as Clock
 from tickover.client.sync_client import Tickover as Tickover
 from tickover.client.webhooks import Answer as Answer

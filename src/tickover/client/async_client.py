@@ -63,7 +63,6 @@ class AsyncClient(BaseClient):
     create_clock = _clock_method(calls.create_clock)
     create_clock_from_scenario = _clock_method(calls.create_clock_from_scenario)
     get_clock = _clock_method(calls.get_clock)
-    advance_clock = _clock_method(calls.advance_clock)
     fork_clock = _clock_method(calls.fork_clock)
     amend_clock = _clock_method(calls.amend_clock)
     update_clock = _clock_method(calls.update_clock)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Unpack
 
-from tickover.api.clocks import Balance, Event, Snapshot
+from tickover.api.clocks import AdvancedClock, Balance, Event, Snapshot
 from tickover.api.command_arguments import Amount, InstantLike, to_instant
 from tickover.api.connections import Connected
 from tickover.api.durations import Duration
@@ -18,8 +18,8 @@ from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.base_client import BaseClient
 from tickover.client.books import Books
 from tickover.client.calls import Call, ClockChanges, FaultLike, ProtocolLike
-from tickover.client.client_errors import BooksDiffer, ExpectationFailed, NothingLeft
-from tickover.client.clock_view import AdvanceResult, ClockState, ClockView, diff_snapshots
+from tickover.client.client_errors import BooksDiffer, ExpectationFailed
+from tickover.client.clock_view import ClockState, ClockView
 from tickover.client.timeline import format_differences, format_violations
 from tickover.client.webhooks import Delivery, Handler, decode_secret, post, sign_event
 
@@ -35,6 +35,7 @@ class AsyncClock(ClockView):
         self,
         to: InstantLike | None = None,
         *,
+        by: str | None = None,
         years: int = 0,
         months: int = 0,
         weeks: int = 0,
@@ -42,23 +43,19 @@ class AsyncClock(ClockView):
         hours: int = 0,
         minutes: int = 0,
         seconds: int = 0,
-    ) -> AdvanceResult:
-        """Advance the clock to an instant or by a duration."""
-        duration = Duration(years, months, weeks, days, hours, minutes, seconds)
-        if (to is None) == duration.is_zero:
-            raise ValueError("advance takes either an instant or a duration: advance(to=...) or advance(days=1)")
-        if to is None:
-            try:
-                to = duration.add_to(self.frozen_time)
-            except OverflowError:
-                raise ValueError(f"{self.frozen_time.isoformat()} plus this duration is after the year 9999") from None
-        return await self._advance(to)
+    ) -> AdvancedClock:
+        """Advance the clock to an instant or by a duration, and return what happened, at most 500 events.
 
-    async def advance_to_next(self) -> AdvanceResult:
+        A duration is a text such as `1mo`, or a number of units. It counts from the clock's time at the server.
+        """
+        duration = str(Duration(years, months, weeks, days, hours, minutes, seconds))
+        if sum(map(bool, (to is not None, by is not None, duration))) != 1:
+            raise ValueError("advance takes either an instant or a duration: advance(to=...) or advance(days=1)")
+        return await self._advance(to, by=by or duration or None)
+
+    async def advance_to_next(self) -> AdvancedClock:
         """Advance the clock to its next item. Raise NothingLeft if there is none."""
-        if self.next_at is None:
-            raise NothingLeft(f"Nothing is pending or upcoming on {self.id}.")
-        return await self._advance(self.next_at)
+        return await self._advance(next=True)
 
     async def preview(self, at: InstantLike) -> Snapshot:
         """Return the clock as it would be at an instant, without moving it."""
@@ -91,19 +88,19 @@ class AsyncClock(ClockView):
                 raise
         return fork
 
-    async def add(self, *items: PlannedItem) -> AdvanceResult:
-        """Add items to the clock. Items at the frozen time happen at once. Return what happened."""
-        return await self._amend(items, ())
+    async def add(self, *items: PlannedItem) -> None:
+        """Add items to the clock. Items at the frozen time happen at once."""
+        await self._amend(items, ())
 
-    async def cancel(self, *items: Item) -> AdvanceResult:
+    async def cancel(self, *items: Item) -> None:
         """Cancel pending transactions, transfers and contributions, or their IDs."""
-        return await self._amend((), items)
+        await self._amend((), items)
 
     async def spend(
         self, name: str, amount: Amount, currency: str, category: str | None = None, account: str | None = None
-    ) -> AdvanceResult:
+    ) -> None:
         """Add an expense at the clock's frozen time."""
-        return await self.add(expense(name, amount, currency, self.frozen_time, category, account))
+        await self.add(expense(name, amount, currency, self.frozen_time, category, account))
 
     async def update(self, **changes: Unpack[ClockChanges]) -> None:
         """Replace the name, labels, opening balances or expectations that you pass. None removes them."""
@@ -250,16 +247,21 @@ class AsyncClock(ClockView):
             raise BooksDiffer(format_differences(self.snapshot, result, time, account, currency), result)
         return result
 
-    async def _update(self, call: Call[Snapshot]) -> AdvanceResult:
-        """Send the call, replace the snapshot by its result, and return the difference."""
-        after = await self._client.send(call)
-        before, self._state.snapshot = self.snapshot, after
+    async def _update(self, call: Call[Snapshot]) -> None:
+        """Send the call, and replace the snapshot by its result."""
+        self._show(await self._client.send(call))
+
+    async def _advance(
+        self, to: InstantLike | None = None, *, by: str | None = None, next: bool = False
+    ) -> AdvancedClock:
+        advanced = await self._client.advance_clock(self.id, to, by=by, next=next)
+        self._show(advanced.clock)
+        return advanced
+
+    def _show(self, snapshot: Snapshot) -> None:
+        self._state.snapshot = snapshot
         for move_to in self._state.on_move:
             move_to(self.frozen_time)
-        return diff_snapshots(before, after)
 
-    async def _advance(self, to: InstantLike) -> AdvanceResult:
-        return await self._update(calls.advance_clock(self.id, to))
-
-    async def _amend(self, add: Sequence[PlannedItem], cancel: Sequence[Item]) -> AdvanceResult:
-        return await self._update(calls.amend_clock(self.id, add=add, cancel=cancel, goals=self.goals))
+    async def _amend(self, add: Sequence[PlannedItem], cancel: Sequence[Item]) -> None:
+        await self._update(calls.amend_clock(self.id, add=add, cancel=cancel, goals=self.goals))

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from typing import Final, TypeVar
 
-from tickover.api.clocks import ClockPage, Event, EventPage
+from tickover.api.clocks import AdvancedClock, ClockPage, Event, EventPage
 from tickover.api.command_arguments import Amount, InstantLike
 from tickover.api.errors import Reason, Rejection
 from tickover.client import calls
 from tickover.client.calls import Call
-from tickover.client.client_errors import InvalidResponse, Unreachable
+from tickover.client.client_errors import InvalidResponse, NothingLeft, Unreachable
 from tickover.client.rpc_messages import Deadline, Transport
 
 T = TypeVar("T")
@@ -102,6 +102,20 @@ class BaseClient:
             f"{self.url} returned the cursor of an earlier page, so the pages would never end. Check for a faulty proxy"
             " in front of the server."
         )
+
+    async def advance_clock(
+        self, id: str, to: InstantLike | None = None, *, by: str | None = None, next: bool = False
+    ) -> AdvancedClock:
+        """Advance a clock to an instant, by a duration such as `1mo`, or to its next item, and return what happened.
+
+        Raise NothingLeft if there is no next item.
+        """
+        try:
+            return await self.send(calls.advance_clock(id, to, by, next))
+        except Rejection as rejection:
+            if [fault.path for fault in rejection.faults] != ["next"]:
+                raise
+            raise NothingLeft(f"Nothing is pending or upcoming on {id}.") from None
 
     async def list_events(
         self,

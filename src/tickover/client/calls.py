@@ -22,7 +22,7 @@ from tickover.api.access_tokens import (
     SignedIn,
     StoredEmail,
 )
-from tickover.api.clocks import Balances, ClockPage, EventPage, ExportedClock, Goal, OneClock, Snapshot
+from tickover.api.clocks import AdvancedClock, Balances, ClockPage, EventPage, ExportedClock, Goal, OneClock, Snapshot
 from tickover.api.command_arguments import Amount, InstantLike, to_exact_decimal, to_instant
 from tickover.api.connections import BankFault, BankProtocol, Connected, Connection, Connections
 from tickover.api.errors import Reason
@@ -176,9 +176,9 @@ def get_clock(id: str, at: InstantLike | None = None, *, details: bool = False) 
     return _clock_call("getTestClock", _without_none(id=id, at=_instant(at), details=details or None))
 
 
-def advance_clock(id: str, frozen_time: InstantLike) -> Call[Snapshot]:
-    """Advance a clock to an instant. Advancing to the current frozen time changes nothing."""
-    return _clock_call("advanceTestClock", {"id": id, "frozenTime": to_instant(frozen_time)})
+def advance_clock(id: str, to: InstantLike | None, by: str | None, next: bool) -> Call[AdvancedClock]:
+    params = _without_none(id=id, frozenTime=_instant(to), by=by, next=next or None, events=True)
+    return _call("advanceTestClock", params, AdvancedClock, headers=_idempotency_key(None))
 
 
 def fork_clock(id: str, at: InstantLike | None = None, **changes: Unpack[ClockChanges]) -> Call[Snapshot]:

@@ -1,4 +1,4 @@
-"""The local state of a clock, the result of an advance, and balances as the server computes them."""
+"""The local state of a clock."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,23 +8,9 @@ from importlib.util import find_spec
 
 from msgspec import Struct, field
 
-from tickover.api.clocks import Account, Contribution, Goal, Snapshot, Transaction, Transfer
-from tickover.api.command_arguments import add_exactly
+from tickover.api.clocks import Account, Goal, Snapshot, Transaction, Transfer
 from tickover.api.expectations import Expectation
 from tickover.client.webhooks import EventQueue
-
-
-class AdvanceResult(Struct, frozen=True):
-    """What an advance posted, in order of time."""
-
-    before: datetime
-    after: datetime
-    transactions: list[Transaction]
-    transfers: list[Transfer]
-    contributions: list[tuple[Goal, Contribution]]
-    """Each contribution with its goal as it is after the advance."""
-    balances: dict[str, Decimal]
-    """The balance of each currency after the advance."""
 
 
 class ClockState(Struct):
@@ -147,35 +133,3 @@ def _frozen_at(instant: datetime) -> Iterator[Callable[[datetime], object]]:
             yield factory.move_to
     else:
         raise ModuleNotFoundError("freeze() needs time-machine or freezegun. Install one: pip install time-machine")
-
-
-def diff_snapshots(before: Snapshot, after: Snapshot) -> AdvanceResult:
-    """Return the items posted between two snapshots of a clock."""
-    posted = {item.id for item in before.transactions} | {item.id for item in before.transfers}
-    posted |= {item.id for goal in before.goals for item in goal.contributions}
-    contributions = [(goal, item) for goal in after.goals for item in goal.contributions if item.id not in posted]
-    return AdvanceResult(
-        before=before.frozen_time,
-        after=after.frozen_time,
-        transactions=[item for item in after.transactions if item.id not in posted],
-        transfers=[item for item in after.transfers if item.id not in posted],
-        contributions=sorted(contributions, key=lambda pair: pair[1].at),
-        balances=_balances(after),
-    )
-
-
-def _balances(clock: Snapshot) -> dict[str, Decimal]:
-    """Return the balance of each currency, in order of currency."""
-    sums = dict(clock.opening_balances or {})
-    for account in clock.accounts:
-        sums[account.currency] = add_exactly(sums.get(account.currency, Decimal(0)), account.balance)
-    if not clock.accounts:
-        for item in clock.transactions:
-            sums[item.currency] = add_exactly(sums.get(item.currency, Decimal(0)), item.signed_amount)
-    return {currency: nearest_double(sums[currency]) for currency in sorted(sums)}
-
-
-def nearest_double(exact: Decimal) -> Decimal:
-    """Return the number that JSON can represent, without `.0`."""
-    number = float(exact)
-    return Decimal(int(number) if number.is_integer() else repr(number))

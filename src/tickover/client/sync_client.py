@@ -157,7 +157,7 @@ class Tickover(_Blocking[AsyncClient]):
     create_clock = _clock_method(AsyncClient.create_clock)
     create_clock_from_scenario = _clock_method(AsyncClient.create_clock_from_scenario)
     get_clock = _clock_method(AsyncClient.get_clock)
-    advance_clock = _clock_method(AsyncClient.advance_clock)
+    advance_clock = _method(AsyncClient.advance_clock)
     fork_clock = _clock_method(AsyncClient.fork_clock)
     amend_clock = _clock_method(AsyncClient.amend_clock)
     update_clock = _clock_method(AsyncClient.update_clock)

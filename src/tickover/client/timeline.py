@@ -16,7 +16,6 @@ from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import to_exact_balances
 from tickover.api.reconciliation import ExpectedItem, Field, ObservedItem, Reconciliation
 from tickover.api.terminal import sanitize
-from tickover.client.clock_view import nearest_double
 
 HAPPENED_MARK: Final = "●"
 SCHEDULED_MARK: Final = "○"
@@ -96,6 +95,12 @@ def opening_books(clock: Snapshot, given: Mapping[str, Amount] | None = None) ->
         return {sanitize(account.key): account.opening_balance for account in clock.accounts}
     books = to_exact_balances((clock.opening_balances or {}) if given is None else given)
     return {item.currency: Decimal(0) for item in clock_items(clock) if item.currency} | books
+
+
+def nearest_double(exact: Decimal) -> Decimal:
+    """Return the number that JSON can represent, without `.0`."""
+    number = float(exact)
+    return Decimal(int(number) if number.is_integer() else repr(number))
 
 
 def running_balances(items: Sequence[Item], opening: Mapping[str, Decimal]) -> dict[str, Decimal]:

@@ -137,6 +137,9 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
         ],
         "find_email": lambda: [store.find_email(digest(number)) for number in (users - 1, next(new))],
         # With an idempotency record, and without.
+        "move_clock": lambda: [
+            store.move_clock(*clock_of(last), lambda clock: clock.frozen_time, Quota(0, 10**9, _LIVE), make_record(7))
+        ],
         "delete_clock": lambda: [
             store.delete_clock(*clock_of(number)) for number in (last - 500, last - 499, last + 1)
         ],

@@ -106,11 +106,13 @@ def test_invalid_params_are_rejected(shell: Shell, params: bytes, exit: int, mes
 def test_advance_moves_the_clock_to_the_target(
     shell: Shell, clock: str, options: list[str], to: str, happened: int
 ) -> None:
-    moved = shell("clock", "advance", *options, "--json").json
+    result = shell("clock", "advance", *options, "--json").json
+    moved, names = (
+        result["clock"],
+        [event["transaction"]["name"] for event in result["events"] if "transaction" in event],
+    )
     assert (moved["id"], moved["frozenTime"], len(moved["transactions"])) == (clock, to, happened)
-    assert moved["happened"]["before"] == PARAMS["frozenTime"]
-    assert moved["happened"]["after"] == to
-    assert [one["name"] for one in moved["happened"]["transactions"]] == ["Rent", "Salary"][:happened]
+    assert names == ["Rent", "Salary"][:happened]
 
 
 @pytest.mark.parametrize(

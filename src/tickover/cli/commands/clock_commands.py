@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
 import click
-from msgspec import structs, to_builtins
 
 from tickover.api.durations import Duration
 from tickover.api.terminal import sanitize
@@ -31,7 +30,7 @@ from tickover.cli.select_clock import remember_clock, resolve_clock_id, selected
 
 if TYPE_CHECKING:
     from tickover.api.plans import PlannedItem
-    from tickover.client import AdvanceResult, Clock, Snapshot, Tickover
+    from tickover.client import Clock, Tickover
 
 _Money = tuple[str, Decimal, str]
 
@@ -122,15 +121,13 @@ def advance(run: CliRun, id: str | None, to: datetime | None, by: Duration | Non
             f"Use {option} {shlex.quote(str(id))}." if option else "Use exactly one of --to, --by and --next."
         )
     with selected_clock(run, id) as (client, clock_id):
-        clock = client.get_clock(clock_id)
-        duration = structs.asdict(by) if by else {}
-        result = clock.advance_to_next() if to_next else clock.advance(to, **duration)
+        advanced = client.advance_clock(clock_id, to, by=str(by or "") or None, next=to_next)
     if run.output.wants_json:
-        run.output.write_json(_advance_document(clock.snapshot, result))
+        run.output.write_json(advanced)
     else:
         from tickover.cli.render.clock_text import render_clock
 
-        run.output.draw(render_clock(clock.snapshot, run.output.width, run.now(), result=result))
+        run.output.draw(render_clock(advanced.clock, run.output.width, run.now(), events=advanced.events))
 
 
 def _option_for(argument: str) -> str:
@@ -309,23 +306,3 @@ def show_clock(
     width, now = run.output.width, run.now()
     lines = render_clock(clock.snapshot, width, now, is_preview=is_preview, show_all=show_all, check=check)
     run.output.draw([Text(f"  {title}"), *lines] if title else lines)
-
-
-def _advance_document(snapshot: "Snapshot", result: "AdvanceResult") -> dict[str, Any]:
-    """Return the clock as JSON, with a field `happened`."""
-
-    def members(value: Any) -> dict[str, Any]:
-        found: dict[str, Any] = to_builtins(value, builtin_types=(Decimal, datetime))
-        return found
-
-    happened = {
-        "before": result.before,
-        "after": result.after,
-        "transactions": result.transactions,
-        **({"transfers": result.transfers} if snapshot.accounts else {}),
-        "contributions": [
-            {"goalId": goal.id, "goalName": goal.name, **members(contribution)}
-            for goal, contribution in result.contributions
-        ],
-    }
-    return {**members(snapshot), "happened": happened}

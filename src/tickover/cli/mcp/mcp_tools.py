@@ -6,12 +6,11 @@ from itertools import islice
 from typing import Annotated, Any, Final
 
 from mcp.server.mcpserver.exceptions import ToolError
-from msgspec import json, structs
+from msgspec import json
 from pydantic import Field
 
 from tickover.api.command_arguments import to_instant
 from tickover.api.connections import BankProtocol
-from tickover.api.durations import parse as parse_duration
 from tickover.cli.call_errors import translate_errors
 from tickover.cli.cli_errors import CliError, Exit
 from tickover.cli.cli_run import CliRun
@@ -126,13 +125,8 @@ class Tools:
     ) -> Json:
         """Move a clock forward and return what happened. Without `to` and `by`, move to the next event."""
         with self._client() as client:
-            clock = client.get_clock(id)
-            before = clock.frozen_time
-            if to is None and by is None:
-                clock.advance_to_next()
-            else:
-                clock.advance(to, **({} if by is None else structs.asdict(parse_duration(by))))
-            return {**_clock(clock.snapshot), **_events(clock.events(after=before))}
+            advanced = client.advance_clock(id, to, by=by, next=to is None and by is None)
+            return {**_clock(advanced.clock), **_events(advanced.events or ())}
 
     def list_events(
         self,
@@ -294,7 +288,7 @@ def _clock(snapshot: Snapshot) -> Json:
     return shown
 
 
-def _events(events: Iterator[Event]) -> Json:
+def _events(events: Iterable[Event]) -> Json:
     return _truncated("events", list(islice(events, MAX_EVENTS + 1)), MAX_EVENTS)
 
 

@@ -8,14 +8,12 @@ from typing import Final
 
 from rich.text import Text
 
-from tickover.api import timestamps
-from tickover.api.clocks import Goal, Snapshot
+from tickover.api.clocks import Event, Goal, Snapshot
 from tickover.api.expectations import CheckResult
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.render.layout import BAD, FAINT, GOOD, HAPPENED, NOW, SCHEDULED, Column, table, truncate, wrap
 from tickover.cli.render.timeline_text import timeline
-from tickover.client import AdvanceResult
 from tickover.client.timeline import Item, clock_items, opening_books
 
 _MAX_ITEMS: Final = 12
@@ -36,7 +34,7 @@ def render_clock(  # noqa: PLR0913 - one parameter for each part
     is_preview: bool = False,
     show_all: bool = False,
     check: CheckResult | None = None,
-    result: AdvanceResult | None = None,
+    events: Sequence[Event] | None = None,
 ) -> list[Text]:
     """Render a clock with the items around its time, with all items, or with those that an advance posted.
 
@@ -59,28 +57,29 @@ def render_clock(  # noqa: PLR0913 - one parameter for each part
     for part in (
         timeline(items, opening_books(snapshot), snapshot.frozen_time, width, time_label),
         _goal_bars(snapshot.goals, width),
-        _advance(items, result, width) if result else item_list(items if show_all else around_now, width),
+        item_list(items if show_all else around_now, width)
+        if events is None
+        else _advance(snapshot.frozen_time, items, events, width),
         [] if is_preview else _next_step(items, width),
     ):
         lines += [Text(), *part] if part else []
     return lines
 
 
-def _advance(items: Sequence[Item], result: AdvanceResult, width: int) -> list[Text]:
-    """Render how far the clock moved, and the items that happened."""
-    ids = {one.id for one in result.transactions} | {one.id for one in result.transfers}
-    ids |= {one.id for _, one in result.contributions}
+def _advance(frozen_time: datetime, items: Sequence[Item], events: Sequence[Event], width: int) -> list[Text]:
+    """Render the new time, and the items that happened."""
+    posted = [event.transaction or event.transfer or event.contribution for event in events]
+    ids = {item.id for item in posted if item}
     happened = [item for item in items if item.id in ids]
-    moved = f"{formatting.timestamp(result.before)} → {formatting.timestamp(result.after)}"
     nouns = Counter({"moves": "transfer", "goals": "contribution"}.get(item.lane, "transaction") for item in happened)
     summary = " and ".join(formatting.count(number, noun) for noun, number in nouns.items()) or "nothing happened"
-    lines = wrap([Text.assemble(("✓ ", GOOD), (moved, HAPPENED)), Text(summary)], width)
+    lines = wrap([Text.assemble(("✓ ", GOOD), (formatting.timestamp(frozen_time), HAPPENED)), Text(summary)], width)
     # "… and 1 more" would take the line of the last item.
     shown = happened if len(happened) <= _MAX_ITEMS + 1 else happened[:_MAX_ITEMS]
     lines += item_list(shown, width)
     if more := len(happened) - len(shown):
-        command = f"tickover clock events --after {timestamps.write(result.before)}"
-        lines += wrap([Text(f"… and {more} more", FAINT), Text.assemble(("Show all: ", FAINT), command)], width)
+        show_all = Text.assemble(("Show all: ", FAINT), "tickover clock show --all")
+        lines += wrap([Text(f"… and {more} more", FAINT), show_all], width)
     return lines
 
 

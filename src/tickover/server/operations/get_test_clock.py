@@ -34,4 +34,4 @@ async def get_test_clock(params: GetEntry, caller: Caller, services: Services) -
     clock, schedule = await services.clocks.find(params.id, caller)
     at = params.at or clock.frozen_time
     check_time(at, clock)
-    return clock_result(clock, schedule, at, details=params.details)
+    return clock_result(clock, schedule, at=at, details=params.details)

@@ -17,16 +17,17 @@ from tickover.server.operations.services import Services
 from tickover.server.operations.stored_clocks import KeyReused
 from tickover.server.storage.store import IdempotencyRecord
 
-Decode = Callable[[Sequence[Fault]], Params]
-"""Decodes the parameters of a call. Raises a Rejection with their faults and with those that it is given."""
+Decode = Callable[[Callable[[Params], Sequence[Fault]]], Params]
+"""Decodes the parameters of a call. Raises a Rejection with their faults and with those that the function returns."""
 
 
 async def run_once(
     operation: Operation, encoded: bytes, decode: Decode, header: bytes, caller: Caller, services: Services
 ) -> bytes | Struct:
     """Run the handler of a call with an Idempotency-Key header, unless an earlier call with the key succeeded."""
+    header_faults = _header_faults(header)
     try:
-        params = decode(_header_faults(header))
+        params = decode(lambda params: [] if operation.ignores_key(params) else header_faults)
     except Rejection as rejection:
         # Instants in the parameters may have been in range when an earlier call created the clock.
         if all(fault.rule == "range" for fault in rejection.faults):
@@ -35,11 +36,13 @@ async def run_once(
                 if existing is not None:
                     return existing
         raise
+    if operation.ignores_key(params):
+        return await operation.handler(params, caller, services)
     caller = _with_record(operation, encoded, header, caller)
     try:
         return await operation.handler(params, caller, services)
     except Rejection as rejection:
-        if rejection.reason is Reason.UNAVAILABLE or isinstance(rejection, KeyReused):
+        if rejection.reason is Reason.UNAVAILABLE or isinstance(rejection, KeyReused) or operation.decides_with_key:
             raise
         # An earlier call with the same key may have succeeded, and may be the reason for the rejection.
         existing = await services.clocks.find_existing(caller)

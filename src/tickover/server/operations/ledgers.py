@@ -1,6 +1,6 @@
 """Ledgers of clocks, cached for operations on balances, events and expectations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Final
@@ -118,3 +118,12 @@ def _lost_currency_faults(schedule: Schedule, ledger: Ledger, opening: Mapping[s
     names = ", ".join(sorted(lost & needed))
     message = f"must have {names}, because the clock's expectations are about it; replace the expectations too"
     return [Fault("openingBalances", "currency", message)]
+
+
+async def join_events(events: Iterator[bytes]) -> bytes:
+    """Return the members of a JSON array. Let other calls run while they are encoded."""
+    encoded = []
+    for event in events:
+        encoded.append(event)
+        await gate.pause()
+    return b",".join(encoded)

@@ -8,8 +8,7 @@ from tickover.api.errors import Fault, reject, truncate
 from tickover.api.fields import OpeningBalances, Text, doc
 from tickover.api.limits import DEFAULT_EVENTS, MAX_EVENTS
 from tickover.api.timestamps import Instant
-from tickover.server import gate
-from tickover.server.operations.ledgers import opening_faults, range_faults
+from tickover.server.operations.ledgers import join_events, opening_faults, range_faults
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.schedule.check_expectations import time_faults
@@ -61,10 +60,7 @@ async def list_test_clock_events(params: EventsEntry, caller: Caller, services: 
     reject(faults + opening_faults(schedule, params.opening_balances))
     cursor = read_cursor(params.cursor or "")
     cached = await services.ledgers.get(clock, schedule)
-    opening = cached.ledger.opening_balances(params.opening_balances)
-    query = EventQuery(clock.frozen_time, until, int(params.limit), params.after or None, cursor, opening)
-    pieces = []
-    for piece in cached.events.page(query):
-        pieces.append(piece)
-        await gate.pause()
-    return b"".join(pieces)
+    limit, opening = int(params.limit), cached.ledger.opening_balances(params.opening_balances)
+    page = cached.events.page(EventQuery(clock.frozen_time, until, limit, params.after or None, cursor, opening))
+    next_cursor = b',"nextCursor":"%b"' % page.next_cursor.encode() if page.next_cursor else b""
+    return b'{"events":[%b]%b}' % (await join_events(page.events), next_cursor)

@@ -49,6 +49,10 @@ class Operation:
     can_be_repeated: bool = False
     """Whether a client can send the call again without a key. It can if the call needs only the permission to read."""
     takes_idempotency_key: bool = False
+    ignores_key: Callable[[Any], bool] = lambda _: False
+    """Whether a call with these parameters needs no idempotency key, and ignores it."""
+    decides_with_key: bool = False
+    """Whether the store looks up the key in the same step as all that can reject the call."""
     limited_per_client: bool = False
     """Whether the rate limit of the client's network counts the call. It counts invalid parameters too."""
     reasons: Sequence[Reason] = ()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from math import ceil
 from typing import Final
 from weakref import WeakValueDictionary
@@ -26,6 +27,7 @@ from tickover.server.storage.store import (
     Conflict,
     ConnectedClock,
     ExistingClock,
+    Moved,
     NameChanges,
     Quota,
     QuotaExceeded,
@@ -81,6 +83,7 @@ class KeyReused(Rejection):
 
 
 ComputeNext = Callable[[Clock, Schedule], Awaitable[NextSchedule]]
+Target = Callable[[Clock, Schedule], Instant | None]
 
 
 class Clocks:
@@ -200,6 +203,34 @@ class Clocks:
                 raise not_found()
         return outcome
 
+    async def move(
+        self, clock: Clock, schedule: Schedule, target: Target, caller: Caller
+    ) -> tuple[Instant | None, Clock, Schedule]:
+        """Advance a clock to the instant that `target` returns for it at the moment of the change.
+
+        Return the frozen time before, and the clock, which is unchanged if the instant is None or out of range. For a
+        repeated call, return no instant and the clock as it is now.
+        """
+        quota, record = self._quota_at(caller.now), caller.idempotency_record
+        for _ in range(_MAX_ATTEMPTS):
+            revision = clock.revision
+            compute = partial(_target_of_revision, target, revision, schedule)
+            moved = await self._store.move_clock(
+                clock.key, caller.token, compute, quota, record, known_revision=revision
+            )
+            match moved:
+                case Moved():
+                    clock, schedule = self.decode(moved.stored, CachedSchedule(revision, schedule, 0))
+                    if clock.revision == revision:
+                        return moved.before, clock, schedule
+                case ExistingClock():
+                    return None, *self._check_repeat(moved, caller)
+                case QuotaExceeded():
+                    raise _quota_exceeded(moved, self._quota, caller.now)
+                case None:
+                    raise not_found()
+        raise _too_many_amendments()
+
     async def find_existing(self, caller: Caller) -> bytes | None:
         """Return the live clock that an earlier call with the caller's idempotency key created or amended.
 
@@ -211,10 +242,14 @@ class Clocks:
         return self._repeat(existing, caller) if existing else None
 
     def _repeat(self, existing: ExistingClock, caller: Caller) -> bytes:
+        return clock_result(*self._check_repeat(existing, caller))
+
+    def _check_repeat(self, existing: ExistingClock, caller: Caller) -> tuple[Clock, Schedule]:
+        """Return the clock of an earlier call. Raise KeyReused if that call had other parameters."""
         assert caller.idempotency_record is not None
         if existing.params_digest != caller.idempotency_record.params_digest:
             raise KeyReused
-        return clock_result(*self.decode(existing.stored))
+        return self.decode(existing.stored)
 
     def decode(self, stored: StoredClock, cached: CachedSchedule | None = None) -> tuple[Clock, Schedule]:
         """Return the stored clock and its schedule, which is decoded and cached unless `cached` has this revision."""
@@ -227,6 +262,11 @@ class Clocks:
     def _cache(self, clock: Clock, schedule: Schedule, stored: bytes) -> None:
         cached = CachedSchedule(clock.revision, schedule, len(stored))
         self._schedules.put(clock.key, cached, cached.bytes_in_memory)
+
+
+def _target_of_revision(target: Target, revision: int, schedule: Schedule, clock: Clock) -> Instant | None:
+    """Return the instant to which a clock advances, or None if it has another schedule by now."""
+    return target(clock, schedule) if clock.revision == revision else None
 
 
 def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Instant) -> Rejection:
@@ -269,10 +309,12 @@ def check_time(at: Instant, clock: Clock) -> None:
         raise Rejection(Reason.TIME_AFTER_MAX, message, {"maxTime": latest})
 
 
-def clock_result(clock: Clock, schedule: Schedule, at: Instant | None = None, *, details: bool = False) -> bytes:
-    """Return the clock at its frozen time, or at another instant."""
+def clock_result(
+    clock: Clock, schedule: Schedule, others: bytes = b"", *, at: Instant | None = None, details: bool = False
+) -> bytes:
+    """Return the clock at its frozen time, or at another instant. `others` has other members, each after a comma."""
     # Most clocks have neither a name nor labels.
     names = b"" if clock.name is clock.labels is None else encode_names(clock)
     if details:
         names = encode_start(clock) + names
-    return b'{"clock":%b}' % view(at or clock.frozen_time, schedule, names, details=details)
+    return b'{"clock":%b%b}' % (view(at or clock.frozen_time, schedule, names, details=details), others)

@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import DecodeError, Struct, json
 
-from tickover.api.clocks import NewClock, OneClock
+from tickover.api.clocks import AdvancedClock, NewClock, OneClock
 from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import MAX_BATCH, MAX_BATCH_BYTES
 from tickover.server.operations.access import Caller
@@ -16,6 +16,8 @@ _MAX_ERROR: Final = 1024
 """Bytes of a response without its result and its ID, such as any error response except INVALID_PARAMS."""
 _MAX_CLOCK: Final = 5_500_000
 """The largest clock in JSON, if each character takes six bytes, such as `\\u0001`."""
+_MAX_HAPPENED: Final = 1_500_000
+"""The largest events of an advance."""
 _MAX_OTHER_RESULT: Final = 16 * 1024
 """The result of an operation that writes something else than a clock."""
 _MAX_GROWTH: Final = 12
@@ -26,11 +28,12 @@ _SMALL: Final = 256 * 1024
 """Bytes that any batch can hold in memory. Only a few batches hold more at a time."""
 
 
-class _ClockId(Struct):
+class _ClockCall(Struct):
     id: str = ""
+    events: bool = False
 
 
-_decode_id: Final = json.Decoder(_ClockId).decode
+_decode_call: Final = json.Decoder(_ClockCall).decode
 
 
 class BatchResponse:
@@ -54,9 +57,9 @@ class BatchResponse:
 
     async def check_room(self, operation: Operation, params: bytes, caller: Caller, services: Services) -> None:
         """Raise a Rejection if the result of an operation that writes might not fit. It must not run then."""
-        if operation.result is not OneClock:
+        if operation.result not in {OneClock, AdvancedClock}:
             self.check_fits(_MAX_OTHER_RESULT)
-        elif self._size + _MAX_CLOCK > self._limit:
+        elif self._size + _MAX_CLOCK + _MAX_HAPPENED > self._limit:
             self.check_fits(await _max_clock(operation, params, caller, services))
 
     def add(self, body: bytes) -> None:
@@ -78,9 +81,11 @@ async def _max_clock(operation: Operation, params: bytes, caller: Caller, servic
     if not issubclass(operation.params, ClockParams):
         return _MAX_CLOCK
     try:
-        clock, schedule = await services.clocks.find(_decode_id(params).id, caller)
+        call = _decode_call(params)
+        clock, schedule = await services.clocks.find(call.id, caller)
     except (DecodeError, Rejection):
         # The call is rejected too.
         return 0
     stored = len(clock_result(clock, schedule, details=True))
-    return stored + _MAX_NUMBERS * (len(schedule.goals) + len(schedule.accounts)) + added
+    happened = _MAX_HAPPENED if call.events else 0
+    return stored + happened + _MAX_NUMBERS * (len(schedule.goals) + len(schedule.accounts)) + added

@@ -8,7 +8,7 @@ decides whether the parameters are valid, and returns every fault.
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import Any, Final, TypeVar
@@ -29,11 +29,15 @@ _MAX_UNKNOWN_NAMES = 100
 _Params = TypeVar("_Params", bound=Params)
 
 
-def decode_params(kind: type[_Params], encoded: bytes, now: Instant, more_faults: Sequence[Fault] = ()) -> _Params:
-    """Decode parameters. Raise a Rejection with all faults and `more_faults`, if there are any."""
+def decode_params(
+    kind: type[_Params], encoded: bytes, now: Instant, more_faults: Callable[[_Params], Sequence[Fault]] | None = None
+) -> _Params:
+    """Decode parameters. Raise a Rejection with all faults and those of `more_faults`, if there are any."""
     faults, params = decode(kind, encoded, now)
-    if params is None or faults or more_faults:
-        raise invalid_params([*faults, *more_faults][:MAX_FAULTS])
+    if params is not None and more_faults is not None:
+        faults = [*faults, *more_faults(params)]
+    if params is None or faults:
+        raise invalid_params(faults[:MAX_FAULTS])
     return params
 
 

@@ -72,6 +72,13 @@ class EventQuery(Struct, frozen=True):
     opening: Mapping[str, Fraction] = {}
 
 
+class EncodedPage(NamedTuple):
+    events: Iterator[bytes]
+    """Each as JSON."""
+    next_cursor: str | None
+    """None if there is no other page."""
+
+
 def write_cursor(key: EventKey) -> str:
     """Return the cursor of the page after this event."""
     return f"cursor_{to_micros(key.at) + _MICROS_OFFSET:016x}_{key.owner:04x}_{key.number:08x}_{key.step}"
@@ -108,19 +115,14 @@ class Events:
         # The sort is stable, so events of one instant stay in the order above.
         self._events = sorted(events, key=_instant_of)
 
-    def page(self, query: EventQuery) -> Iterator[bytes]:
-        """Yield the events of a page as JSON, and then the cursor of the next page, if there is one."""
+    def page(self, query: EventQuery) -> EncodedPage:
         first = 0 if query.after is None else bisect_right(self._events, query.after, key=_instant_of)
         if query.cursor is not None:
             first = max(first, bisect_right(self._events, query.cursor, key=_key_of))
         end = bisect_right(self._events, query.until, key=_instant_of)
         last = min(first + query.limit, end)
-        yield b'{"events":['
-        for position in range(first, last):
-            yield b"," if position > first else b""
-            yield ENCODER.encode(self._describe(self._events[position], query))
-        cursor = b',"nextCursor":"%b"' % write_cursor(self._events[last - 1].key).encode() if last < end else b""
-        yield b"]%b}" % cursor
+        encoded = (ENCODER.encode(self._describe(event, query)) for event in self._events[first:last])
+        return EncodedPage(encoded, write_cursor(self._events[last - 1].key) if last < end else None)
 
     def _describe(self, event: Event, query: EventQuery) -> dict[str, Any]:
         """Return the members of the event."""

@@ -66,6 +66,11 @@ class Schedule(Struct, frozen=True, array_like=True, dict=True):
         contributions = sum(len(goal.contributions.all) for goal in self.goals)
         return len(self.transactions.all) + len(self.transfers.all) + contributions
 
+    def next_at(self, frozen_time: Instant) -> Instant | None:
+        """Return the instant of the next item after `frozen_time`, or None if nothing is left."""
+        lists = (items.all[items.count_until(frozen_time) :][:1] for _, items in self._lists())
+        return min((item.at for items in lists for item in items), default=None)
+
     def transaction_id(self, number: int) -> str:
         return f"{id_prefix('txn', self.key)}{number}"
 

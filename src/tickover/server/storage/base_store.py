@@ -29,7 +29,9 @@ from tickover.server.storage.store import (
     ConnectedClock,
     Created,
     ExistingClock,
+    IdempotencyRecord,
     LabelSearch,
+    Moved,
     NameChanges,
     NewSession,
     Owner,
@@ -119,6 +121,18 @@ class BaseStore(ABC):
     ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
         size = len(amendment.schedule)
         return await self._run(lambda: clocks.amend_clock(key, owner, amendment, quota), size=size)
+
+    async def move_clock(
+        self,
+        key: bytes,
+        owner: Owner,
+        target: Callable[[Clock], Instant | None],
+        quota: Quota,
+        record: IdempotencyRecord | None = None,
+        *,
+        known_revision: int | None = None,
+    ) -> Moved | ExistingClock | QuotaExceeded | None:
+        return await self._run(lambda: clocks.move_clock(key, owner, target, quota, record, known_revision))
 
     async def delete_clock(self, key: bytes, owner: Owner) -> bool:
         return await self._run(lambda: clocks.delete_clock(key, owner))

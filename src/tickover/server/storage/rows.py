@@ -23,11 +23,9 @@ from tickover.server.storage.store import (
 )
 
 MAX_KEY: Final = b"\xff" * 16
-AMENDMENT_BYTES: Final = 200
-"""The stored bytes of an amendment, which may leave an idempotency record with two index entries."""
+RECORD_BYTES: Final = 200
+"""What an amendment or an advance adds that may leave an idempotency record, which has two index entries."""
 _decode_settings: Final = json.Decoder(BankSettings).decode
-MAX_AMENDMENT_BYTES: Final = 1_000_000_000
-"""The column is a 32-bit integer."""
 
 
 def stored_clock(  # noqa: PLR0913, PLR0917 - one argument for each column
@@ -118,6 +116,5 @@ def rename(clock: Clock, changes: NameChanges) -> Clock:
 
 
 def stored_bytes(clock: Clock, schedule: bytes = b"") -> int:
-    """Return the bytes of a clock that count for its owner's limit."""
-    names = len((clock.name or "").encode()) + len((clock.labels or "").encode())
-    return len(schedule) + names + min(clock.revision * AMENDMENT_BYTES, MAX_AMENDMENT_BYTES)
+    """Return the bytes of a new clock that count for its owner's limit."""
+    return len(schedule) + len((clock.name or "").encode()) + len((clock.labels or "").encode())

@@ -92,18 +92,22 @@ INSERT_CREATION: Final = _both("""
     on conflict (digest) do update set params = excluded.params, clock_key = excluded.clock_key""")
 # So that the commit waits for synchronous standbys, and doesn't confirm a clock that they may lack.
 TOUCH_CREATION: Final = _both("update creations set params = params where digest = $1 returning digest")
-# The schedule only if the amendment is a conflict.
+# The schedule only if the amendment is a conflict, and its size always.
 FIND_CLOCK_TO_AMEND: Final = _both(f"""
-    select bytes, {_CLOCK},
+    select (select length(body) from schedules where clock_key = $3), {_CLOCK},
       case when revision <> $4 or frozen_time > $5 then (select body from schedules where clock_key = $3) end
     from clocks where key = $3 and owner = {OWNER}""")
-AMEND_CLOCK: Final = _both("""
-    update clocks set revision = revision + 1, bytes = $2, name = $3, labels = $4
-    where key = $1 and revision = $5 and frozen_time <= $6 and {lock}
+# The bytes are a 32-bit integer.
+_GROW: Final = "bytes = case when bytes < 1000000000 then bytes + $2 else bytes end"
+AMEND_CLOCK: Final = _both(f"""
+    update clocks set revision = revision + 1, {_GROW}, name = $3, labels = $4
+    where key = $1 and revision = $5 and frozen_time <= $6 and {{lock}}
     returning frozen_time""")
 AMEND_SCHEDULE: Final = _both("update schedules set body = $2 where clock_key = $1 and {lock}")
-UPDATE_NAMES: Final = _both("""
-    update clocks set name = $2, labels = $3, bytes = bytes + $4 where key = $1 and {lock} returning frozen_time""")
+UPDATE_NAMES: Final = _both(f"""
+    update clocks set {_GROW}, name = $3, labels = $4 where key = $1 and {{lock}} returning frozen_time""")
+MOVE_CLOCK: Final = _both(f"""
+    update clocks set {_GROW}, frozen_time = $4 where key = $1 and frozen_time = $3 and {{lock}} returning key""")
 DELETE_CLOCK: Final = _both(f"delete from clocks where key = $3 and owner = {OWNER} and {{lock}} returning key")
 DELETE_SCHEDULE: Final = _both("delete from schedules where clock_key = $1 and {lock}")
 DELETE_CREATIONS: Final = _both("delete from creations where clock_key = $1 and {lock}")

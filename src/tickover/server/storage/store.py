@@ -1,6 +1,6 @@
 """The interface `Store`, and the types of its results."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
@@ -79,7 +79,7 @@ class QuotaExceeded(Struct, frozen=True):
 
 
 class ExistingClock(Struct, frozen=True):
-    """The clock that an earlier call with the same idempotency key created or amended."""
+    """The clock that an earlier call with the same idempotency key created, amended or advanced."""
 
     params_digest: bytes
     """A digest of the earlier call's parameters."""
@@ -102,6 +102,14 @@ class Amended(Struct, frozen=True):
     """The clock has the new schedule."""
 
     clock: Clock
+
+
+class Moved(Struct, frozen=True):
+    """The clock after an advance, which may have changed nothing."""
+
+    before: Instant
+    """The frozen time before the advance."""
+    stored: StoredClock
 
 
 class Conflict(Struct, frozen=True):
@@ -316,6 +324,23 @@ class Store(Protocol):
         """Set the frozen time to `to`, if `to` is between the frozen time and the max time, both inclusive.
 
         Return the resulting clock, changed or not, or None if the owner has no such clock.
+        """
+
+    async def move_clock(
+        self,
+        key: bytes,
+        owner: Owner,
+        target: Callable[[Clock], Instant | None],
+        quota: Quota,
+        record: IdempotencyRecord | None = None,
+        *,
+        known_revision: int | None = None,
+    ) -> Moved | ExistingClock | QuotaExceeded | None:
+        """Advance the clock, like `advance_clock`, to an instant that `target` computes from it. None changes nothing.
+
+        No other advance or amendment comes between the computation and the change. `target` must be fast, and may be
+        called several times. Return ExistingClock if a live clock was created, amended or advanced with the same
+        record. Only the limit on bytes counts, and only with a record.
         """
 
     async def record_email(self, email: LoginEmail, limits: SendLimits) -> EmailRecorded | TooSoon:

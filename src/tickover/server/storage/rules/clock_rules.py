@@ -1,16 +1,16 @@
 """Creating, renaming, amending and deleting clocks: idempotency, quotas and conflicts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tickover.api.timestamps import from_micros, to_micros
+from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.schedule.clock import Clock
 from tickover.server.storage import statements
 from tickover.server.storage.rows import (
-    AMENDMENT_BYTES,
+    RECORD_BYTES,
     existing_clock,
     owner_values,
     rename,
@@ -25,6 +25,7 @@ from tickover.server.storage.store import (
     Created,
     ExistingClock,
     IdempotencyRecord,
+    Moved,
     NameChanges,
     Owner,
     Quota,
@@ -133,7 +134,7 @@ def update_clock(
             continue
         if updated := (
             yield write(
-                Call(statements.UPDATE_NAMES, (key, new.name, new.labels, growth)),
+                Call(statements.UPDATE_NAMES, (key, growth, new.name, new.labels)),
                 usage=UsageChange(user_of(owner), key, 0, growth),
             )
         ):
@@ -162,23 +163,64 @@ def amend_clock(
         if clock.revision != amendment.revision or clock.frozen_time > amendment.valid_until:
             return Conflict(stored)
         amended = replace(rename(clock, amendment.names), revision=clock.revision + 1)
-        size = stored_bytes(amended, amendment.schedule)
-        growth = size - old_size
+        growth = stored_bytes(amended, amendment.schedule) - stored_bytes(clock) - old_size + RECORD_BYTES
         # A smaller schedule always fits.
-        if quota.bytes and growth >= AMENDMENT_BYTES and (over := _exceeded(others[-1], growth, quota)):
+        if quota.bytes and growth >= RECORD_BYTES and (over := _exceeded(others[-1], growth, quota)):
             if exact:
                 return over
             exact = True
             continue
         if moved := (
             yield write(
-                Call(statements.AMEND_CLOCK, (key, size, amended.name, amended.labels, amendment.revision, latest)),
+                Call(statements.AMEND_CLOCK, (key, growth, amended.name, amended.labels, amendment.revision, latest)),
                 Call(statements.AMEND_SCHEDULE, (key, amendment.schedule)),
                 *_insert_creation(record, key),
                 usage=UsageChange(user_of(owner), key, 0, growth),
             )
         ):
             return Amended(replace(amended, frozen_time=from_micros(moved[0][0])))
+        # The clock was advanced or deleted since the read.
+
+
+def move_clock(
+    key: bytes,
+    owner: Owner,
+    target: Callable[[Clock], Instant | None],
+    quota: Quota,
+    record: IdempotencyRecord | None,
+    known_revision: int | None,
+) -> Rule[Moved | ExistingClock | QuotaExceeded | None]:
+    yield owner_lock(owner)
+    growth = 0 if record is None else RECORD_BYTES
+    exact = False
+    while True:
+        queries = [Call(statements.FIND_CLOCK, (*owner_values(owner), key, known_revision))]
+        queries += [_creation(owner, record, quota)] if record is not None else []
+        queries += [_usage(owner, _only_bytes(quota), exact)] if growth and quota.bytes else []
+        found, *others = yield read(*queries)
+        if record is not None and others[0]:
+            yield write(Call(statements.TOUCH_CREATION, (record.key_digest,)))
+            return existing_clock(*others[0])
+        if found is None:
+            return None
+        stored = stored_clock(key, *found)
+        clock = stored.clock
+        to = target(clock)
+        if to is None or not clock.frozen_time <= to <= clock.max_time:
+            return Moved(clock.frozen_time, stored)
+        if growth and quota.bytes and (over := _exceeded(others[-1], growth, quota)):
+            if exact:
+                return over
+            exact = True
+            continue
+        if (
+            yield write(
+                Call(statements.MOVE_CLOCK, (key, growth, to_micros(clock.frozen_time), to_micros(to))),
+                *_insert_creation(record, key),
+                usage=UsageChange(user_of(owner), key, 0, growth),
+            )
+        ):
+            return Moved(clock.frozen_time, StoredClock(replace(clock, frozen_time=to), stored.schedule))
         # The clock was advanced or deleted since the read.
 
 
