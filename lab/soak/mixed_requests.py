@@ -1,156 +1,105 @@
-"""The mixed requests of R1: clocks are created, advanced, amended, read, forked and deleted. Users sign in and out."""
+"""The mixed requests of R1 and R10: clocks are created, advanced, amended, read, forked and deleted. Users sign in."""
 
+import json
 import random
-import re
-from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Generator, Sequence
 from datetime import datetime, timedelta
 from itertools import count, cycle
-from typing import Any, NamedTuple
+from typing import Any
 
 from lab.bench.bodies import START, typical
 from lab.http_requests import rpc_request
 from lab.open_loop import Request
 from tests.support.program import link_params
 
-_CLOCK_ID = re.compile(rb'"clock":\{"id":"([^"]+)"')
-_LINK_TOKEN = re.compile(rb"#token=([^\"]+)")
-_TOKEN = re.compile(rb'"token":"([^"]+)"')
 _DAYS = 365
-_WEIGHTS = {
-    "advanceTestClock": 45,
-    "amendTestClock": 5,
-    "getTestClock": 22,
-    "createTestClock": 12,
-    "deleteTestClock": 10,
-    "listTestClocks": 3,
-    "forkTestClock": 2,
-    "sendLoginCodeEmail": 1,
-}
+_SHARE_OF_VISITORS, _SHARE_OF_LISTS, _SHARE_OF_NEW_CLOCKS = 0.01, 0.03, 0.12
+_CLOCK_CALLS = {"advance": 45, "amend": 5, "get": 22, "delete": 10, "fork": 2}
+
+Call = tuple[str, Any, str]
+"""The operation, the parameters and the token."""
+Session = Generator[Call, bytes, None]
+"""Yields calls, and gets the body of each response."""
 
 
-class _Clock(NamedTuple):
-    id: str
-    token: str
-    day: int
+class MixedRequests:
+    """Sessions that take turns. Each makes one request at a time, so every request must return a result."""
 
-    @property
-    def next_day(self) -> "_Clock":
-        return self._replace(day=self.day + 1)
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self.errors: list[str] = []
+        self._random = random.Random(1)
+        self._tokens = cycle(tokens)
+        self._numbers = count()
+        self._clocks: list[tuple[Session, Call]] = []
+        """Sessions with a clock, each with its next call."""
+        self._visitors: list[tuple[Session, Call]] = []
+
+    def next_request(self) -> Request:
+        if self._visitors:
+            return self._request(*self._visitors.pop(), self._visitors)
+        share = self._random.random()
+        if (share := share - _SHARE_OF_VISITORS) < 0:
+            return self._begin(self._visit(), self._visitors)
+        if (share := share - _SHARE_OF_LISTS) < 0:
+            return self._begin(self._list(), self._visitors)
+        if share < _SHARE_OF_NEW_CLOCKS or not self._clocks:
+            return self._begin(self._create(), self._clocks)
+        place = self._random.randrange(len(self._clocks))
+        self._clocks[place], self._clocks[-1] = self._clocks[-1], self._clocks[place]
+        return self._request(*self._clocks.pop(), self._clocks)
+
+    def _begin(self, session: Session, waiting: list[tuple[Session, Call]]) -> Request:
+        return self._request(session, next(session), waiting)
+
+    def _request(self, session: Session, call: Call, waiting: list[tuple[Session, Call]]) -> Request:
+        def receive(status: int, body: bytes) -> None:
+            if status != 200 or b'"result":' not in body:
+                self.errors.append(f"{call[0]}: {status} {body[:300]!r}")
+                return
+            try:
+                waiting.append((session, session.send(body)))
+            except StopIteration:
+                return
+
+        return Request(rpc_request(*call), receive)
+
+    def _create(self) -> Session:
+        token = next(self._tokens)
+        body = yield "createTestClock", typical(), token
+        yield from self._use(_result(body)["clock"]["id"], 0, token)
+
+    def _use(self, id: str, day: int, token: str) -> Session:
+        while day < _DAYS:
+            [call] = self._random.choices(list(_CLOCK_CALLS), list(_CLOCK_CALLS.values()))
+            if call == "delete":
+                break
+            if call == "advance":
+                day += 1
+                yield "advanceTestClock", {"id": id, "frozenTime": _on_day(day)}, token
+            elif call == "amend":
+                item = {"at": _on_day(day), "name": "Coffee", "amount": 3.5, "currency": "EUR", "type": "EXPENSE"}
+                yield "amendTestClock", {"id": id, "add": {"transactions": [item]}}, token
+            elif call == "get":
+                yield "getTestClock", {"id": id}, token
+            else:
+                body = yield "forkTestClock", {"id": id}, token
+                fork = self._use(_result(body)["clock"]["id"], 0, token)
+                self._clocks.append((fork, next(fork)))
+        yield "deleteTestClock", {"id": id}, token
+
+    def _list(self) -> Session:
+        yield "listTestClocks", {"limit": 20}, next(self._tokens)
+
+    def _visit(self) -> Session:
+        body = yield "sendLoginCodeEmail", link_params(f"visitor{next(self._numbers)}@example.test"), ""
+        link = _result(body)["loginUrl"].partition("#token=")[2]
+        body = yield "loginByEmailLink", {"token": link}, ""
+        yield "logout", {}, _result(body)["token"]
 
 
 def _on_day(day: int) -> str:
     return f"{datetime.fromisoformat(START) + timedelta(days=day):%Y-%m-%dT%H:%M:%SZ}"
 
 
-class MixedRequests:
-    """A clock is in use by one request at a time, so every request must return a result."""
-
-    def __init__(self, tokens: Sequence[str]) -> None:
-        self.methods: Counter[str] = Counter()
-        self.errors: list[str] = []
-        self._random = random.Random(1)
-        self._tokens = cycle(tokens)
-        self._numbers = count()
-        self._clocks: list[_Clock] = []
-        self._next: deque[Callable[[], Request]] = deque()
-        self._make: dict[str, Callable[[], Request]] = {
-            "advanceTestClock": self._advance,
-            "amendTestClock": self._amend,
-            "getTestClock": self._get,
-            "createTestClock": self._create,
-            "deleteTestClock": self._delete,
-            "listTestClocks": self._list,
-            "forkTestClock": self._fork,
-            "sendLoginCodeEmail": self._send,
-        }
-
-    def next_request(self) -> Request:
-        if self._next:
-            return self._next.popleft()()
-        [method] = self._random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))
-        needs_clock = method.endswith("TestClock") and method != "createTestClock"
-        return self._create() if needs_clock and not self._clocks else self._make[method]()
-
-    def _request(
-        self, method: str, params: Any, token: str = "", receive: Callable[[bytes], None] = lambda _: None
-    ) -> Request:
-        self.methods[method] += 1
-
-        def check(status: int, body: bytes) -> None:
-            if status == 200 and b'"result":' in body:
-                receive(body)
-            else:
-                self.errors.append(f"{method}: {status} {body[:300]!r}")
-
-        return Request(rpc_request(method, params, token), check)
-
-    def _take(self) -> _Clock:
-        place = self._random.randrange(len(self._clocks))
-        self._clocks[place], self._clocks[-1] = self._clocks[-1], self._clocks[place]
-        return self._clocks.pop()
-
-    def _create(self) -> Request:
-        token = next(self._tokens)
-        return self._request("createTestClock", typical(), token, lambda body: self._add(body, token))
-
-    def _add(self, body: bytes, token: str) -> None:
-        found = _CLOCK_ID.search(body)
-        assert found is not None, body[:300]
-        self._clocks.append(_Clock(found[1].decode(), token, 0))
-
-    def _advance(self) -> Request:
-        clock = self._take()
-        if clock.day == _DAYS:
-            return self._request("deleteTestClock", {"id": clock.id}, clock.token)
-        moved = clock.next_day
-        params = {"id": clock.id, "frozenTime": _on_day(moved.day)}
-        return self._request("advanceTestClock", params, clock.token, lambda _: self._clocks.append(moved))
-
-    def _amend(self) -> Request:
-        """Add an expense at the clock's own time."""
-        clock = self._take()
-        item = {"at": _on_day(clock.day), "name": "Coffee", "amount": 3.5, "currency": "EUR", "type": "EXPENSE"}
-        params = {"id": clock.id, "add": {"transactions": [item]}}
-        return self._request("amendTestClock", params, clock.token, lambda _: self._clocks.append(clock))
-
-    def _get(self) -> Request:
-        clock = self._take()
-        return self._request("getTestClock", {"id": clock.id}, clock.token, lambda _: self._clocks.append(clock))
-
-    def _fork(self) -> Request:
-        clock = self._take()
-
-        def receive(body: bytes) -> None:
-            self._clocks.append(clock)
-            self._add(body, clock.token)
-
-        return self._request("forkTestClock", {"id": clock.id}, clock.token, receive)
-
-    def _delete(self) -> Request:
-        clock = self._take()
-        return self._request("deleteTestClock", {"id": clock.id}, clock.token)
-
-    def _list(self) -> Request:
-        return self._request("listTestClocks", {"limit": 20}, next(self._tokens))
-
-    def _send(self) -> Request:
-        """Send a login link. After its response, a sign-in and a logout follow."""
-        email = f"visitor{next(self._numbers)}@example.test"
-
-        def receive(body: bytes) -> None:
-            found = _LINK_TOKEN.search(body)
-            assert found is not None, body[:300]
-            link = found[1].decode()
-            self._next.append(lambda: self._sign_in(link))
-
-        return self._request("sendLoginCodeEmail", link_params(email), receive=receive)
-
-    def _sign_in(self, link: str) -> Request:
-        def receive(body: bytes) -> None:
-            found = _TOKEN.search(body)
-            assert found is not None, body[:300]
-            token = found[1].decode()
-            self._next.append(lambda: self._request("logout", {}, token))
-
-        return self._request("loginByEmailLink", {"token": link}, receive=receive)
+def _result(body: bytes) -> Any:
+    return json.loads(body)["result"]
