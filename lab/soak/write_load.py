@@ -85,9 +85,11 @@ class WriteLoad:
 
     async def _run(self, step: "Callable[[_Caller], Coroutine[Any, Any, None]]") -> None:
         caller = _Caller(self)
-        while not self._stopping:
-            await step(caller)
-        caller.close()
+        try:
+            while not self._stopping:
+                await step(caller)
+        finally:
+            caller.close()
 
     async def _write(self, writer: ClockWriter, caller: "_Caller") -> None:
         await writer.step(caller)

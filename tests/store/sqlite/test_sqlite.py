@@ -35,6 +35,7 @@ from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import to_micros
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
+from tickover.server.storage.sqlite.connection import connect
 from tickover.server.storage.sqlite.store import _MAX_INLINE_SCHEDULE, SqliteStore
 from tickover.server.storage.store import Amended, Amendment, DatabaseUnavailable, Quota
 
@@ -199,6 +200,15 @@ def test_processes_that_start_together_on_a_new_file_all_start(path: Path) -> No
         program.stdin.close()
         program.stdin = None
     assert [program.communicate(timeout=60)[0] for program in programs] == [b"ready\n"] * 4
+
+
+def test_start_waits_for_a_process_that_writes_to_a_new_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite itself doesn't wait when it switches to write-ahead logging."""
+    with closing(apsw.Connection(str(path))) as other:
+        other.execute("create table beside (number); begin immediate")
+        monkeypatch.setattr("time.sleep", lambda _: other.execute("commit"))
+        connect(path).close()
+        assert not other.in_transaction
 
 
 async def test_locked_store_is_unavailable_for_writes_but_reads(store: SqliteStore, path: Path) -> None:
