@@ -1,8 +1,8 @@
-// Reads a clock with Plaid's library for Node.js. Arguments: the server's URL and a public token. Prints JSON.
+// Reads a clock with Plaid's library for Node.js. Arguments: the server's URL and a public token, and a secret. Prints JSON.
 import { Configuration, PlaidApi } from "plaid";
 
-const [url, publicToken] = process.argv.slice(2);
-const headers = { "PLAID-CLIENT-ID": "any", "PLAID-SECRET": "any" };
+const [url, publicToken, secret] = process.argv.slice(2);
+const headers = { "PLAID-CLIENT-ID": "any", "PLAID-SECRET": secret };
 const client = new PlaidApi(new Configuration({ basePath: `${url}/plaid`, baseOptions: { headers } }));
 
 const exchanged = await client.itemPublicTokenExchange({ public_token: publicToken });
@@ -25,5 +25,13 @@ try {
   error = failure.response.data.error_code;
 }
 await client.itemRemove({ access_token });
+const { institutions } = (await client.institutionsGet({ count: 1, offset: 0, country_codes: ["US"] })).data;
+const item = { institution_id: institutions[0].institution_id, initial_products: ["auth"] };
+const { public_token } = (await client.sandboxPublicTokenCreate(item)).data;
+const second = (await client.itemPublicTokenExchange({ public_token })).data.access_token;
+const ibans = (await client.authGet({ access_token: second })).data.numbers.international.length;
+const settings = { client_name: "App", language: "en", country_codes: ["US"], user: { client_user_id: "1" } };
+const { link_token } = (await client.linkTokenCreate({ ...settings, products: ["auth"] })).data;
+const link = (await client.linkTokenGet({ link_token })).data.metadata.client_name;
 const balances = accounts.map((each) => [each.name, each.balances.current]);
-console.log(JSON.stringify({ added, balances, institution: institution.name, error }));
+console.log(JSON.stringify({ added, balances, institution: institution.name, error, ibans, link }));

@@ -353,7 +353,7 @@ async def test_invalid_requests_get_error_objects(world: World, body: bytes, cod
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("POST", "/auth/get"), ("GET", "/accounts/get"), ("POST", "/"), ("POST", "")]
+    ("method", "path"), [("POST", "/signal/evaluate"), ("GET", "/accounts/get"), ("POST", "/"), ("POST", "")]
 )
 async def test_unsupported_endpoint_names_the_supported_ones(world: World, method: str, path: str) -> None:
     response = await world.request(method, f"/plaid{path}", b"{}")

@@ -7,6 +7,7 @@ import pytest
 
 from tests.store.values import (
     ANA,
+    DAY,
     NOW,
     START,
     access_token,
@@ -17,6 +18,7 @@ from tests.store.values import (
     connection,
     digest,
     key,
+    link_token,
     make_record,
     schedule_of,
     session,
@@ -24,7 +26,7 @@ from tests.store.values import (
 )
 from tickover.api.errors import Reason, Rejection
 from tickover.server.storage import open_store
-from tickover.server.storage.store import Amendment, LabelSearch, NameChanges, Owner, Quota, Store
+from tickover.server.storage.store import Amendment, LabelSearch, NameChanges, Owner, Quota, Store, Token
 
 
 @pytest.fixture
@@ -47,6 +49,9 @@ OWNED: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "create_connection": lambda store, owner: store.create_connection(connection(6), digest(6), key(1), owner, 20),
     "list_connections": lambda store, owner: store.list_connections(key(1), owner),
     "delete_connection": lambda store, owner: store.delete_connection(key(5), key(1), owner),
+    "repair_login": lambda store, owner: store.repair_login(
+        digest(105), digest(7), owner, bytes(16), lambda settings, _: settings
+    ),
     "delete_clock": lambda store, owner: store.delete_clock(key(1), owner),
     "revoke_access_token": lambda store, owner: store.revoke_access_token(key(5), owner, NOW),
     "create_access_token": lambda store, owner: store.create_access_token(*access_token(9), owner, 50),
@@ -78,6 +83,10 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "require_login": lambda store: store.require_login(digest(1), "PLAID", bytes(16)),
     "end_connection": lambda store: store.end_connection(digest(1), "PLAID", bytes(16)),
     "find_institution": lambda store: store.find_institution(key(1), bytes(16)),
+    "create_link_token": lambda store: store.create_link_token(
+        link_token(), digest(8), Token(digest(1), user(1), NOW + DAY), 10
+    ),
+    "find_link_token": lambda store: store.find_link_token(digest(8), NOW),
     "sweep": lambda store: store.sweep(NOW, 100),
 }
 

@@ -22,6 +22,7 @@ from tickover.server.storage.store import (
     Store,
     StoredAccessToken,
     StoredConnection,
+    StoredLinkToken,
 )
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
@@ -79,6 +80,10 @@ def session(number: int, created_at: Instant = NOW) -> NewSession:
 def connection(number: int, protocol: BankProtocol = "PLAID") -> StoredConnection:
     settings = BankSettings(quirks=["TELLS_LATE"], consent_days=90) if number % 2 else BankSettings()
     return StoredConnection(key(number), protocol, f"Bank {number}", NOW, settings)
+
+
+def link_token(hours: int = 4, item_digest: bytes | None = None) -> StoredLinkToken:
+    return StoredLinkToken(NOW, NOW + hours * HOUR, item_digest, "{}")
 
 
 def access_token(

@@ -48,6 +48,11 @@ class Owner:
     def connect(self, protocol: str) -> Any:
         return self.program.result("connectTestClock", {"id": self.clock, "protocol": protocol}, self.token)
 
+    def create_secret(self) -> str:
+        """Return an access token, which is the secret of an app that needs nothing else."""
+        secret: str = self.program.result("createAccessToken", {"name": "app"}, self.token)["token"]
+        return secret
+
     def advance(self, day: int) -> None:
         self.program.result("advanceTestClock", {"id": self.clock, "frozenTime": at(day)}, self.token)
 
@@ -124,10 +129,56 @@ def use_plaid(owner: Owner, client: Any) -> None:
     assert (failed.value.status, json.loads(failed.value.body)["error_code"]) == (400, "INVALID_ACCESS_TOKEN")
 
 
+def test_plaid_for_python_without_a_public_token(owner: Owner) -> None:
+    import plaid
+    from plaid.api.plaid_api import PlaidApi
+
+    keys = {"clientId": "any", "secret": owner.create_secret()}
+    with plaid.ApiClient(plaid.Configuration(host=f"{owner.program.url}/plaid", api_key=keys)) as opened:
+        use_secret(PlaidApi(opened))
+
+
+def use_secret(client: Any) -> None:
+    """Call every method that needs to know the user."""
+    from plaid.model.auth_get_request import AuthGetRequest
+    from plaid.model.country_code import CountryCode
+    from plaid.model.identity_get_request import IdentityGetRequest
+    from plaid.model.institutions_get_request import InstitutionsGetRequest
+    from plaid.model.institutions_search_request import InstitutionsSearchRequest
+    from plaid.model.item_public_token_exchange_request import ItemPublicTokenExchangeRequest
+    from plaid.model.link_token_create_request import LinkTokenCreateRequest
+    from plaid.model.link_token_create_request_user import LinkTokenCreateRequestUser
+    from plaid.model.link_token_get_request import LinkTokenGetRequest
+    from plaid.model.products import Products
+    from plaid.model.sandbox_public_token_create_request import SandboxPublicTokenCreateRequest
+
+    countries, products = [CountryCode("US")], [Products("transactions")]
+    [institution] = client.institutions_get(
+        InstitutionsGetRequest(count=10, offset=0, country_codes=countries)
+    ).institutions
+    found = client.institutions_search(InstitutionsSearchRequest(query="bank", country_codes=countries))
+    assert found.institutions == [institution]
+    created = client.sandbox_public_token_create(
+        SandboxPublicTokenCreateRequest(institution_id=institution.institution_id, initial_products=products)
+    )
+    exchanged = client.item_public_token_exchange(ItemPublicTokenExchangeRequest(public_token=created.public_token))
+    numbers = client.auth_get(AuthGetRequest(access_token=exchanged.access_token)).numbers
+    assert (len(numbers.ach), len(numbers.international)) == (1, 1)
+    identity = client.identity_get(IdentityGetRequest(access_token=exchanged.access_token))
+    assert [len(account.owners) for account in identity.accounts] == [1] * 4
+    user = LinkTokenCreateRequestUser(client_user_id="1")
+    settings = {"client_name": "App", "language": "en", "country_codes": countries, "user": user}
+    link = client.link_token_create(LinkTokenCreateRequest(products=products, **settings))
+    assert client.link_token_get(LinkTokenGetRequest(link_token=link.link_token)).expiration == link.expiration
+    update = client.link_token_create(LinkTokenCreateRequest(access_token=exchanged.access_token, **settings))
+    assert update.expiration < link.expiration
+
+
 def test_plaid_for_node(owner: Owner) -> None:
     install_project(TOOLS)
     owner.advance(4)
-    command = ["node", str(TOOLS / "plaid_client.mjs"), owner.program.url, owner.connect("PLAID")["publicToken"]]
+    arguments = owner.program.url, owner.connect("PLAID")["publicToken"], owner.create_secret()
+    command = ["node", str(TOOLS / "plaid_client.mjs"), *arguments]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout) == {
@@ -135,6 +186,8 @@ def test_plaid_for_node(owner: Owner) -> None:
         "balances": [["Main", 77.5], ["Card", 60], ["Loan", 10], ["Cash", 0]],
         "institution": "Tickover Bank",
         "error": "INVALID_FIELD",
+        "ibans": 1,
+        "link": "App",
     }
 
 

@@ -27,6 +27,7 @@ from tests.store.values import (
     connection,
     digest,
     key,
+    link_token,
     make_record,
     session,
     user,
@@ -37,7 +38,7 @@ from tickover.api.ids import first_live_key
 from tickover.server.sign_in.resend_limits import SendLimits
 from tickover.server.storage import open_store, write_probe
 from tickover.server.storage.postgres.store import PostgresStore
-from tickover.server.storage.store import Amendment, LabelSearch, NameChanges, Quota, Store
+from tickover.server.storage.store import Amendment, LabelSearch, NameChanges, Quota, Store, Token
 
 _CONCURRENT = 100
 _SWEEP_LIMIT = 200
@@ -48,6 +49,19 @@ _WITHOUT_RESULT = {"ping", "delete_email", "allow_resend", "record_token_use"}
 
 async def _together(calls: Iterable[Awaitable[Any]]) -> list[Any]:
     return await asyncio.gather(*calls)
+
+
+async def _create_link_token(store: Store, new: Iterator[int], limit: int, number: int = 0) -> Any:
+    """Create an access token, and a link token with it."""
+    created, its_digest = access_token(next(new))
+    await store.create_access_token(created, its_digest, user(2), 1000)
+    token = Token(its_digest, user(2), NOW + DAY)
+    return await store.create_link_token(link_token(), digest(number or next(new)), token, limit)
+
+
+async def _find_link_token(store: Store, new: Iterator[int]) -> Any:
+    await _create_link_token(store, new, 1000, number := next(new))
+    return await store.find_link_token(digest(number), NOW)
 
 
 def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitable[Any]]]]:
@@ -202,6 +216,13 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
         "require_login": lambda: [store.require_login(secret_of(last), "PLAID", _LIVE)],
         "end_connection": lambda: [store.end_connection(secret_of(last - 4), "PLAID", _LIVE) for _ in range(2)],
         "find_institution": lambda: [store.find_institution(data.key(last), _LIVE)],
+        "repair_login": lambda: [
+            store.repair_login(
+                secret_of(last), digest(next(new)), user(last % users), _LIVE, lambda settings, _: settings
+            )
+        ],
+        "create_link_token": lambda: [_create_link_token(store, new, limit) for limit in (1000, 0)],
+        "find_link_token": lambda: [_find_link_token(store, new), store.find_link_token(digest(next(new)), NOW)],
         # The second sweep reads past the rows that the first one deleted.
         "sweep": lambda: [store.sweep(NOW, _SWEEP_LIMIT) for _ in range(2)],
     }

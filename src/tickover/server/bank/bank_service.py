@@ -71,6 +71,12 @@ class OpenClock(Struct, frozen=True):
     view: BankView
     fault: BankFault | None
     """The failure that the bank simulates at this instant."""
+    owner: bytes
+
+    @property
+    def institution_key(self) -> bytes:
+        """The key of the connection, or of the clock if that is the institution itself."""
+        return self.clock.key if self.connection.has_clock_institution else self.connection.key
 
     @property
     def shown(self) -> Shown:
@@ -107,7 +113,10 @@ class Bank:
 
     async def open(self, secret: str, protocol: BankProtocol, request: BankRequest) -> OpenClock:
         """Open the clock of a connection."""
-        digest = tokens.digest(secret)
+        return await self.open_digest(tokens.digest(secret), protocol, request)
+
+    async def open_digest(self, digest: bytes, protocol: BankProtocol, request: BankRequest) -> OpenClock:
+        """Open the clock of a connection by the digest of its secret."""
         _, key = self._callers.get(digest) or (None, None)
         min_live_key = ids.first_live_key(request.now)
         found = await self.services.clocks.find_connected(digest, protocol, min_live_key, key)
@@ -129,6 +138,7 @@ class Bank:
             clock.frozen_time,
             view,
             _fault(connected, clock),
+            connected.owner,
         )
 
     async def view_with(self, opened: OpenClock, names: Collection[Quirk]) -> BankView:

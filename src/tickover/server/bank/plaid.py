@@ -1,6 +1,6 @@
 """Plaid's API for one clock, as its OpenAPI document describes it."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from msgspec import Raw, json
@@ -8,25 +8,45 @@ from msgspec import Raw, json
 from tickover.api import ids
 from tickover.api.connections import BankProtocol
 from tickover.api.errors import Reason, Rejection
+from tickover.server.bank import made_up
 from tickover.server.bank.bank_service import Bank, BankRequest, OpenClock, UnknownSecret
+from tickover.server.bank.link_files import is_link_file, link_file
 from tickover.server.bank.plaid_objects import (
+    Members,
     PlaidError,
     SimulatedFault,
     encode_row,
+    has_numbers,
+    institution_id,
+    invalid_keys,
+    read_institution_id,
     to_account,
+    to_auth_numbers,
     to_institution,
     to_item,
+    to_owner,
+    unsupported,
 )
+from tickover.server.bank.plaid_owners import PlaidOwners
 from tickover.server.bank.plaid_requests import (
     AccountsRequest,
+    Body,
     ExchangeRequest,
     InstitutionRequest,
+    InstitutionsRequest,
     ItemRequest,
-    PlaidRequest,
+    LinkConnectRequest,
+    LinkRequest,
+    LinkTokenRequest,
+    NewLinkTokenRequest,
+    NewPublicTokenRequest,
+    OwnerRequest,
+    SearchRequest,
     SyncRequest,
     TransactionsRequest,
     decoder_of,
     read_request,
+    secret_of,
 )
 from tickover.server.bank.sync import Cursor, read_cursor, read_page, write_cursor
 from tickover.server.http1.http_messages import SAFE_HEADERS, Header, Response
@@ -36,20 +56,32 @@ from tickover.server.sign_in import tokens
 
 _HEADERS: Final = ((b"content-type", b"application/json"), *SAFE_HEADERS)
 _encode: Final = json.Encoder().encode
-_Request = TypeVar("_Request", bound=PlaidRequest)
-
-Members = Mapping[str, Any]
-"""The members of a response, without `request_id`."""
+_Body = TypeVar("_Body", bound=Body)
 _Change = Callable[[bytes, BankProtocol, bytes], Awaitable[bool]]
 """A method of the store that returns whether there was such a connection."""
 
 
+UNSUPPORTED: Final = {
+    "/investments/holdings/get": "investments",
+    "/investments/transactions/get": "investments",
+    "/investments/refresh": "investments",
+    "/liabilities/get": "liabilities",
+    "/statements/list": "statements",
+    "/statements/download": "statements",
+    "/statements/refresh": "statements",
+    "/asset_report/create": "assets",
+    "/credit/bank_income/get": "income",
+    "/credit/payroll_income/get": "income",
+}
+"""The products of endpoints about what a clock doesn't have."""
+
+
 class Endpoint(NamedTuple):
-    decode: Callable[[bytes], PlaidRequest]
+    decode: Callable[[bytes], Body]
     run: Callable[[Any, BankRequest], Awaitable[Members]]
 
 
-def endpoint(type: type[_Request], run: Callable[[_Request, BankRequest], Awaitable[Members]]) -> Endpoint:
+def endpoint(type: type[_Body], run: Callable[[_Body, BankRequest], Awaitable[Members]]) -> Endpoint:
     return Endpoint(decoder_of(type), run)
 
 
@@ -57,6 +89,7 @@ class Plaid:
     def __init__(self, bank: Bank) -> None:
         self._bank = bank
         self._services = bank.services
+        owners = PlaidOwners(bank)
         self._endpoints = {
             "/item/public_token/exchange": endpoint(ExchangeRequest, self._exchange),
             "/item/get": endpoint(ItemRequest, self._get_item),
@@ -68,30 +101,61 @@ class Plaid:
             "/transactions/refresh": endpoint(ItemRequest, self._refresh),
             "/institutions/get_by_id": endpoint(InstitutionRequest, self._get_institution),
             "/sandbox/item/reset_login": endpoint(ItemRequest, self._reset_login),
+            "/auth/get": endpoint(AccountsRequest, self._get_auth),
+            "/identity/get": endpoint(AccountsRequest, self._get_identity),
+            "/institutions/get": endpoint(InstitutionsRequest, owners.get_institutions),
+            "/institutions/search": endpoint(SearchRequest, owners.search_institutions),
+            "/sandbox/public_token/create": endpoint(NewPublicTokenRequest, owners.create_public_token),
+            "/link/token/create": endpoint(NewLinkTokenRequest, owners.create_link_token),
+            "/link/token/get": endpoint(LinkTokenRequest, owners.get_link_token),
+            **{path: endpoint(ItemRequest, self._reject_product) for path in UNSUPPORTED},
+        }
+        # Not for apps, so errors don't name them.
+        self._link = {
+            "/link/session/get": endpoint(LinkRequest, owners.get_session),
+            "/link/session/accounts": endpoint(LinkConnectRequest, owners.get_session_accounts),
+            "/link/session/connect": endpoint(LinkConnectRequest, owners.connect),
         }
 
     def route(self, path: str) -> str | None:
-        return path if path in self._endpoints else None
+        if path in UNSUPPORTED:
+            return "/unsupported"
+        return "/link" if is_link_file(path) else path if self._find(path) else None
 
-    def read(self, request: BankRequest) -> PlaidRequest | PlaidError:
-        """Return the body of a request, or what is wrong with the request."""
+    def _find(self, path: str) -> Endpoint | None:
+        return self._endpoints.get(path) or self._link.get(path)
+
+    def read(self, request: BankRequest) -> Body | PlaidError | None:
+        """Return the body of a request, or what is wrong with the request. A file of Link needs none."""
+        if request.http.method in ("GET", "HEAD") and is_link_file(request.path):
+            return None
+        found = self._find(request.path)
         try:
-            if request.path not in self._endpoints or request.http.method != "POST":
-                message = f"not found. Send POST requests to one of these endpoints: {', '.join(self._endpoints)}"
+            if found is None or request.http.method != "POST":
+                endpoints = ", ".join(path for path in self._endpoints if path not in UNSUPPORTED)
+                message = f"not found. Send POST requests to one of these endpoints: {endpoints}"
                 raise PlaidError("NOT_FOUND", message)
-            return read_request(request.http, self._endpoints[request.path].decode)
+            return read_request(request.http, found.decode)
         except PlaidError as error:
             return error
 
-    def caller(self, request: BankRequest, call: PlaidRequest | PlaidError) -> bytes | None:
+    def caller(self, request: BankRequest, call: Body | PlaidError | None) -> bytes | None:
         """Return the user whose clock the call is about, if the server knows."""
-        return self._bank.recall(call.access_token) if isinstance(call, ItemRequest) else None
+        match call:
+            case OwnerRequest():
+                return self._services.access.recall(tokens.digest(secret_of(call, request.http)))
+            case ItemRequest():
+                return self._bank.recall(call.access_token)
+        return None
 
-    async def run(self, request: BankRequest, call: PlaidRequest | PlaidError) -> Response:
+    async def run(self, request: BankRequest, call: Body | PlaidError | None) -> Response:
         if isinstance(call, PlaidError):
             raise call
+        found = self._find(request.path)
+        if found is None or call is None:
+            return link_file(request.path)
         try:
-            members = await self._endpoints[request.path].run(call, request)
+            members = await found.run(call, request)
         except SimulatedFault as fault:
             return self.reject(request, fault)
         return 200, _HEADERS, _encode({**members, "request_id": request.request_id})
@@ -103,6 +167,8 @@ class Plaid:
                 found = error
             case UnknownSecret():
                 found = PlaidError("INVALID_ACCESS_TOKEN", "could not find matching access token", "INVALID_INPUT")
+            case Rejection(reason=Reason.UNAUTHENTICATED):
+                found = invalid_keys()
             case Rejection(reason=Reason.RATE_LIMITED):
                 found = SimulatedFault("RATE_LIMITED", request.path)
             case Rejection(reason=Reason.INVALID_REQUEST):
@@ -154,10 +220,8 @@ class Plaid:
 
     async def _get_institution(self, call: InstitutionRequest, request: BankRequest) -> Members:
         id = call.institution_id
-        key = ids.read("ins", id[:40])
-        name = None
-        if key is not None and id == self._institution_id(key):
-            name = await self._bank.find_institution(key, request)
+        key = read_institution_id(self._services.mint, id)
+        name = None if key is None else await self._bank.find_institution(key, request)
         if name is None:
             raise PlaidError("INVALID_INSTITUTION", "invalid institution_id provided", "INVALID_INPUT")
         return {"institution": to_institution(id, name, call.country_codes)}
@@ -238,16 +302,35 @@ class Plaid:
             raise SimulatedFault(clock.fault.kind, request.path)
         return clock
 
+    async def _get_auth(self, call: AccountsRequest, request: BankRequest) -> Members:
+        clock = await self._open(call, request)
+        accounts = [each for each in _find_accounts(clock, call.options.account_ids) if has_numbers(each)]
+        if not accounts:
+            message = "there are no valid checking or savings account(s) associated with this Item"
+            raise PlaidError("NO_AUTH_ACCOUNTS", message, "ITEM_ERROR")
+        return {
+            "accounts": [to_account(clock, account) for account in accounts],
+            "item": self._item(clock),
+            "numbers": to_auth_numbers(clock.clock, accounts),
+        }
+
+    async def _get_identity(self, call: AccountsRequest, request: BankRequest) -> Members:
+        clock = await self._open(call, request)
+        owner = to_owner(made_up.Owner(clock.clock.key))
+        accounts = _find_accounts(clock, call.options.account_ids)
+        return {
+            "accounts": [{**to_account(clock, account), "owners": [owner]} for account in accounts],
+            "item": self._item(clock),
+        }
+
+    async def _reject_product(self, call: ItemRequest, request: BankRequest) -> Members:
+        await self._open(call, request)
+        raise unsupported(UNSUPPORTED[request.path])
+
     def _item(self, clock: OpenClock) -> Members:
         is_login_required = clock.fault and clock.fault.kind == "LOGIN_REQUIRED"
         error = SimulatedFault("LOGIN_REQUIRED", "").members if is_login_required else None
-        connection = clock.connection
-        institution = clock.clock.key if connection.has_clock_institution else connection.key
-        return to_item(clock, self._institution_id(institution), error)
-
-    def _institution_id(self, key: bytes) -> str:
-        """Return an ID that leads to a connection or a clock, and can't be guessed."""
-        return f"{ids.write('ins', key)}-{self._services.mint.sign(b'institution', key).hex()[:32]}"
+        return to_item(clock, institution_id(self._services.mint, clock.institution_key), error)
 
 
 def _find_accounts(clock: OpenClock, account_ids: Sequence[str] | None) -> list[BankAccount]:

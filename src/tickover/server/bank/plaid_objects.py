@@ -9,12 +9,18 @@ from msgspec import json
 from tickover.api import ids
 from tickover.api.connections import BankFaultKind
 from tickover.api.fields import AccountType
+from tickover.server.bank import made_up
 from tickover.server.bank.bank_service import BankError, OpenClock
 from tickover.server.schedule.bank_rows import BankAccount, Row
+from tickover.server.schedule.clock import Clock
 from tickover.server.schedule.ledger import fraction_to_number
+from tickover.server.sign_in.tokens import Mint
 
 _encode: Final = json.Encoder().encode
 
+Members = Mapping[str, Any]
+"""The members of a response, without `request_id`."""
+_PRODUCTS: Final = ["auth", "identity", "transactions"]
 _TYPES: Final[Mapping[AccountType, tuple[str, str]]] = {
     "CHECKING": ("depository", "checking"),
     "SAVINGS": ("depository", "savings"),
@@ -100,7 +106,7 @@ def to_account(clock: OpenClock, account: BankAccount) -> Mapping[str, Any]:
             "unofficial_currency_code": None,
         },
         # Most apps show it, and some need it.
-        "mask": f"{crc32(account.id.encode()) % 10_000:04}",
+        "mask": made_up.mask(_number_seed(clock.clock, account)),
         "name": account.name,
         "official_name": None,
         "subtype": subtype,
@@ -112,14 +118,14 @@ def to_item(clock: OpenClock, institution_id: str, error: Mapping[str, Any] | No
     connection = clock.connection
     return {
         "available_products": ["balance"],
-        "billed_products": ["transactions"],
+        "billed_products": _PRODUCTS,
         "consent_expiration_time": None,
         "created_at": clock.connected_at,
         "error": error,
         "institution_id": institution_id,
         "institution_name": connection.institution,
         "item_id": ids.write("conn", connection.key),
-        "products": ["transactions"],
+        "products": _PRODUCTS,
         "update_type": "background",
         "webhook": None,
     }
@@ -133,8 +139,75 @@ def to_institution(id: str, name: str, country_codes: Sequence[str]) -> Mapping[
         "institution_id": id,
         "name": name,
         "oauth": False,
-        "products": ["transactions"],
+        "products": ["balance", *_PRODUCTS],
         "routing_numbers": [],
+    }
+
+
+def institution_id(mint: Mint, key: bytes) -> str:
+    """Return an ID that leads to a connection or a clock, and can't be guessed."""
+    return f"{ids.write('ins', key)}-{mint.sign(b'institution', key).hex()[:32]}"
+
+
+def read_institution_id(mint: Mint, id: str) -> bytes | None:
+    """Return the key of an institution, or None if the ID is invalid."""
+    key = ids.read("ins", id[:40])
+    return key if key is not None and id == institution_id(mint, key) else None
+
+
+def to_link_account(clock: Clock, account: BankAccount) -> Members:
+    """Return an account as Link has it."""
+    type, subtype = _TYPES[account.type]
+    return {
+        "id": account.id,
+        "name": account.name,
+        "mask": made_up.mask(_number_seed(clock, account)),
+        "type": type,
+        "subtype": subtype,
+        "verification_status": None,
+        "class_type": None,
+    }
+
+
+def has_numbers(account: BankAccount) -> bool:
+    return _TYPES[account.type][0] == "depository"
+
+
+def _number_seed(clock: Clock, account: BankAccount) -> str:
+    """Return what identifies the account, whatever the ID that a connection has for it."""
+    return f"{clock.key.hex()} {account.key}"
+
+
+def to_auth_numbers(clock: Clock, accounts: Sequence[BankAccount]) -> Members:
+    """Return made-up numbers of the accounts, in the form that is usual for their currency."""
+    numbers: dict[str, list[Members]] = {"ach": [], "eft": [], "international": [], "bacs": []}
+    for account in accounts:
+        seed = _number_seed(clock, account)
+        found: Members
+        match account.currency:
+            case "USD":
+                kind, routing = "ach", made_up.ROUTING_NUMBER
+                found = {"account": made_up.account_number(seed, 12), "routing": routing, "wire_routing": routing}
+            case "CAD":
+                kind, found = (
+                    "eft",
+                    {"account": made_up.account_number(seed, 12), "institution": "999", "branch": "99999"},
+                )
+            case "GBP":
+                kind, found = "bacs", {"account": made_up.account_number(seed, 8), "sort_code": made_up.sort_code(seed)}
+            case _:
+                kind, found = "international", {"iban": made_up.iban(seed), "bic": made_up.BIC}
+        numbers[kind].append({"account_id": account.id, **found})
+    return numbers
+
+
+def to_owner(owner: made_up.Owner) -> Members:
+    address = {"street": owner.street, "city": "Springfield", "region": None, "postal_code": "00000", "country": "US"}
+    return {
+        "names": [owner.name],
+        "emails": [{"data": owner.email, "primary": True, "type": "primary"}],
+        "phone_numbers": [{"data": owner.phone, "primary": True, "type": "mobile"}],
+        "addresses": [{"data": address, "primary": True}],
     }
 
 
@@ -146,6 +219,8 @@ _LIMIT_CODES: Final = {
     "/transactions/sync": "TRANSACTIONS_SYNC_LIMIT",
     "/transactions/refresh": "TRANSACTIONS_REFRESH_LIMIT",
     "/institutions/get_by_id": "INSTITUTIONS_GET_BY_ID_LIMIT",
+    "/auth/get": "AUTH_LIMIT",
+    "/identity/get": "IDENTITY_LIMIT",
 }
 
 
@@ -165,6 +240,16 @@ class PlaidError(BankError):
             "error_type": type,
             "suggested_action": None,
         }
+
+
+def unsupported(*products: str) -> PlaidError:
+    message = f"a clock doesn't have these products: {', '.join(products)}"
+    return PlaidError("PRODUCTS_NOT_SUPPORTED", message, "ITEM_ERROR")
+
+
+def invalid_keys() -> PlaidError:
+    message = "invalid client_id or secret provided; the secret must be a Tickover access token (tka_…) that can write"
+    return PlaidError("INVALID_API_KEYS", message, "INVALID_INPUT")
 
 
 class SimulatedFault(PlaidError):

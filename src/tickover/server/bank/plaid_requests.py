@@ -24,7 +24,11 @@ CountryCode = Literal[
 ]  # fmt: skip
 
 
-class PlaidRequest(Struct, frozen=True, kw_only=True):
+class Body(Struct, frozen=True):
+    """The body of a request."""
+
+
+class PlaidRequest(Body, frozen=True, kw_only=True):
     client_id: str | None = None
     secret: str | None = None
 
@@ -75,10 +79,89 @@ class InstitutionRequest(PlaidRequest, frozen=True):
     country_codes: Sequence[CountryCode]
 
 
-_Request = TypeVar("_Request", bound=PlaidRequest)
+# With an access token of Tickover as the secret
+
+CountryCodes = Annotated[Sequence[CountryCode], Meta(min_length=1)]
+Text = Annotated[str, Meta(min_length=1, max_length=2_000)]
+Product = Annotated[str, Meta(max_length=100)]
+Products = Annotated[Sequence[Product], Meta(max_length=100)]
+SomeProducts = Annotated[Products, Meta(min_length=1)]
 
 
-def read_request(http: Request, decode: Callable[[bytes], _Request]) -> _Request:
+class OwnerRequest(PlaidRequest, frozen=True):
+    """A request that needs to know the user. Its secret is an access token."""
+
+
+class InstitutionsOptions(Struct, frozen=True):
+    products: SomeProducts | None = None
+    routing_numbers: Sequence[str] | None = None
+    oauth: bool | None = None
+
+
+class InstitutionsRequest(OwnerRequest, frozen=True):
+    count: Count
+    offset: Offset
+    country_codes: CountryCodes
+    options: InstitutionsOptions = InstitutionsOptions()
+
+
+class SearchOptions(Struct, frozen=True):
+    oauth: bool | None = None
+
+
+class SearchRequest(OwnerRequest, frozen=True):
+    query: Text
+    country_codes: CountryCodes
+    products: SomeProducts | None = None
+    options: SearchOptions = SearchOptions()
+
+
+class PublicTokenOptions(Struct, frozen=True):
+    override_username: str | None = None
+
+
+class NewPublicTokenRequest(OwnerRequest, frozen=True):
+    institution_id: str
+    initial_products: SomeProducts
+    options: PublicTokenOptions = PublicTokenOptions()
+
+
+class LinkUser(Struct, frozen=True):
+    client_user_id: Text
+
+
+class NewLinkTokenRequest(OwnerRequest, frozen=True):
+    client_name: Text
+    language: Text
+    country_codes: CountryCodes
+    user: LinkUser | None = None
+    user_id: str | None = None
+    products: Products | None = None
+    access_token: Text | None = None
+    webhook: Annotated[str, Meta(max_length=2_000)] | None = None
+    redirect_uri: Annotated[str, Meta(max_length=2_000)] | None = None
+
+
+class LinkTokenRequest(OwnerRequest, frozen=True):
+    link_token: str
+
+
+# What Link itself calls. There are no keys: the page has the link token alone.
+
+
+class LinkRequest(Body, frozen=True):
+    link_token: str
+    offset: Offset = 0
+
+
+class LinkConnectRequest(LinkRequest, frozen=True):
+    institution_id: str | None = None
+
+
+_Body = TypeVar("_Body", bound=Body)
+
+
+def read_request(http: Request, decode: Callable[[bytes], _Body]) -> _Body:
     """Return the body of a request. Raise PlaidError if it is invalid."""
     if http.body is None or len(http.body) > _MAX_BODY:
         raise PlaidError("INVALID_BODY", "body is too large")
@@ -93,10 +176,19 @@ def read_request(http: Request, decode: Callable[[bytes], _Request]) -> _Request
         _reject_body(str(error))
     except (DecodeError, UnicodeDecodeError):
         raise PlaidError("INVALID_BODY", "body could not be parsed as JSON") from None
+    if isinstance(call, PlaidRequest):
+        _check_keys(call, http)
+    return call
+
+
+def _check_keys(call: PlaidRequest, http: Request) -> None:
     for name, header in (("client_id", b"plaid-client-id"), ("secret", b"plaid-secret")):
         if not (getattr(call, name) or http.fields.get(header)):
             raise _missing(name)
-    return call
+
+
+def secret_of(call: PlaidRequest, http: Request) -> str:
+    return call.secret or http.fields.get(b"plaid-secret", b"").decode("latin-1")
 
 
 def _reject_body(problem: str) -> NoReturn:
@@ -109,5 +201,5 @@ def _missing(names: str) -> PlaidError:
     return PlaidError("MISSING_FIELDS", f"the following required fields are missing: {names}")
 
 
-def decoder_of(type: type[_Request]) -> Callable[[bytes], _Request]:
+def decoder_of(type: type[_Body]) -> Callable[[bytes], _Body]:
     return json.Decoder(type).decode

@@ -20,6 +20,18 @@ CALLS: Final = (
     "plaid /transactions/refresh",
     "plaid /institutions/get_by_id",
     "plaid /sandbox/item/reset_login",
+    "plaid /auth/get",
+    "plaid /identity/get",
+    "plaid /institutions/get",
+    "plaid /institutions/search",
+    "plaid /sandbox/public_token/create",
+    "plaid /link/token/create",
+    "plaid /link/token/get",
+    "plaid /link/session/get",
+    "plaid /link/session/accounts",
+    "plaid /link/session/connect",
+    "plaid /link",
+    "plaid /unsupported",
     "simplefin /info",
     "simplefin /create",
     "simplefin /claim",
@@ -29,7 +41,15 @@ CALLS: Final = (
 
 _PREFIXES: Final = {call.partition(" ")[0] for call in CALLS}
 _WRITES: Final = frozenset(
-    {"plaid /item/public_token/exchange", "plaid /item/remove", "plaid /sandbox/item/reset_login", "simplefin /claim"}
+    {
+        "plaid /item/public_token/exchange",
+        "plaid /item/remove",
+        "plaid /sandbox/item/reset_login",
+        "plaid /sandbox/public_token/create",
+        "plaid /link/token/create",
+        "plaid /link/session/connect",
+        "simplefin /claim",
+    }
 )
 
 

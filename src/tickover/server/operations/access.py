@@ -69,6 +69,10 @@ class Access:
             raise unauthenticated()
         return self.recognize(digest, caller) or _with_token(caller, await self._look_up(digest, caller))
 
+    async def look_up(self, digest: bytes, caller: Caller) -> Caller:
+        """Return the caller with the token of this digest, which is looked up even if it is known."""
+        return _with_token(caller, await self._look_up(digest, caller))
+
     def check_permission(self, caller: Caller, needed: Permission) -> None:
         """Raise FORBIDDEN if the caller's token is not allowed to call an operation."""
         if caller.token.permission < needed:

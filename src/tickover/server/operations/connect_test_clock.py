@@ -91,6 +91,17 @@ async def connect_test_clock(params: ConnectEntry, caller: Caller, services: Ser
         secret = f"public-sandbox-{secret}"
     settings = BankSettings(params.bank_faults, params.quirks, params.consent_days, params.calls_per_day)
     new = StoredConnection(services.mint.new_key(caller.now), params.protocol, params.institution, caller.now, settings)
+    await create_connection(new, secret, clock_key, caller, services)
+    if params.protocol == "PLAID":
+        return Connected(to_result(new), public_token=secret)
+    claim_url = f"{services.settings.bank_url}/simplefin/claim/{secret}"
+    return Connected(to_result(new), setup_token=b64encode(claim_url.encode()).decode())
+
+
+async def create_connection(
+    new: StoredConnection, secret: str, clock_key: bytes, caller: Caller, services: Services
+) -> None:
+    """Store a connection with its setup secret. Raise a Rejection if that is impossible."""
     outcome = await services.store.create_connection(
         new, tokens.digest(secret), clock_key, caller.token, MAX_CONNECTIONS
     )
@@ -100,7 +111,3 @@ async def connect_test_clock(params: ConnectEntry, caller: Caller, services: Ser
         message = f"The clock has {MAX_CONNECTIONS} connections, which is the limit. Disconnect one first."
         wait = ceil((ids.expires_at(clock_key) - caller.now).total_seconds())
         raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
-    if params.protocol == "PLAID":
-        return Connected(to_result(new), public_token=secret)
-    claim_url = f"{services.settings.bank_url}/simplefin/claim/{secret}"
-    return Connected(to_result(new), setup_token=b64encode(claim_url.encode()).decode())

@@ -37,10 +37,14 @@ from tickover.server.storage.store import (
     Owner,
     Quota,
     QuotaExceeded,
+    Repair,
     StoredAccessToken,
     StoredClock,
     StoredConnection,
+    StoredLinkToken,
+    Token,
     TooManyConnections,
+    TooManyLinkTokens,
     TooManyTokens,
 )
 from tickover.server.storage.write_probe import WriteProbe
@@ -201,11 +205,30 @@ class BaseStore(ABC):
         found = await self._read(statements.FIND_INSTITUTION, key, min_live_key)
         return found[0][0] if found else None
 
+    async def repair_login(
+        self, access_digest: bytes, setup_digest: bytes, owner: Owner, min_live_key: bytes, repair: Repair
+    ) -> bool:
+        digests = access_digest, setup_digest
+        return await self._run(lambda: connections.repair_login(*digests, owner, min_live_key, repair))
+
+    async def create_link_token(
+        self, new: StoredLinkToken, digest: bytes, token: Token, limit: int
+    ) -> Created | TooManyLinkTokens:
+        outcome = await self._run(lambda: tokens.create_link_token(new, digest, token, limit))
+        if outcome is None:
+            raise unauthenticated()
+        return outcome
+
+    async def find_link_token(self, digest: bytes, now: Instant) -> tuple[StoredLinkToken, Token] | None:
+        found = await self._read(statements.FIND_LINK_TOKEN, digest, to_micros(now))
+        return rows.link_token_of(*found[0]) if found else None
+
 
 def sweeps(now: Instant) -> Iterator[tuple[Statement, object]]:
     """Yield the statements that delete expired rows, and their first value."""
     for statement in statements.SWEEPS_OF_CLOCKS:
         yield statement, first_live_key(now)
     yield statements.SWEEP_TOKENS, to_micros(now)
+    yield statements.SWEEP_LINK_TOKENS, to_micros(now)
     # Emails count for the hourly limits for an hour.
     yield statements.SWEEP_SENDS, to_micros(now - HOUR)

@@ -19,6 +19,7 @@ from tickover.server.storage.store import (
     StoredAccessToken,
     StoredClock,
     StoredConnection,
+    StoredLinkToken,
     Token,
 )
 
@@ -76,8 +77,12 @@ def connection_of(  # noqa: PLR0913, PLR0917 - one argument for each column
     is_clock: object,
 ) -> StoredConnection:
     instant = from_micros(created_at)
-    decoded = _decode_settings(settings) if settings else BankSettings()
+    decoded = decode_settings(settings)
     return StoredConnection(key, protocol, institution, instant, decoded, bool(claimed), bool(is_clock))
+
+
+def decode_settings(settings: str | None) -> BankSettings:
+    return _decode_settings(settings) if settings else BankSettings()
 
 
 def encode_settings(settings: BankSettings) -> str | None:
@@ -97,6 +102,13 @@ def connected_clock(*columns: Any) -> ConnectedClock:
     connected_at, login_required, owner, *clock = columns[7:]
     connection = connection_of(*columns[:7])
     return ConnectedClock(connection, from_micros(connected_at), bool(login_required), owner, stored_clock(*clock))
+
+
+def link_token_of(*columns: Any) -> tuple[StoredLinkToken, Token]:
+    """Return a link token, and the access token that created it."""
+    created_at, expires_at, item_digest, settings, *token = columns
+    stored = StoredLinkToken(from_micros(created_at), from_micros(expires_at), item_digest, settings)
+    return stored, token_of(*token)
 
 
 def _optional_instant(micros: int | None) -> Instant | None:

@@ -149,6 +149,25 @@ FIND_INSTITUTION: Final = _both(f"""
     select coalesce(institution, {_NAME}) from connections join clocks on clocks.key = clock_key
     where connections.key = $1 and clock_key >= $2
     union all select {_NAME} from clocks where key = $1 and key >= $2""")
+FIND_LOGIN: Final = _both(f"""
+    select settings, frozen_time from connections join clocks on clocks.key = clock_key
+    where access_digest = $3 and clock_key >= $4 and owner = {OWNER}""")
+REPAIR_LOGIN: Final = _both("""
+    update connections set login_required = false, settings = $2, consent_from = $3, setup_digest = $4
+    where access_digest = $1 and {lock} returning key""")
+
+# Link tokens. Their owner is the access token that created them.
+
+COUNT_LINK_TOKENS: Final = _both(f"""
+    select {OWNER}, count(*) from link_tokens where token_digest = $2 and expires_at > $3""")
+INSERT_LINK_TOKEN: Final = _both("""
+    insert into link_tokens (digest, token_digest, created_at, expires_at, item_digest, settings)
+    select $1, $2, $3, $4, $5, $6 where {lock} returning digest""")
+FIND_LINK_TOKEN: Final = _both("""
+    select link_tokens.created_at, link_tokens.expires_at, item_digest, settings,
+      tokens.digest, user_key, tokens.expires_at, token_key, read_only, last_used_on
+    from link_tokens join tokens on tokens.digest = token_digest
+    where link_tokens.digest = $1 and link_tokens.expires_at > $2 and tokens.expires_at > $2""")
 
 # Users and tokens
 
@@ -267,6 +286,9 @@ SWEEPS_OF_CLOCKS: Final = [
 SWEEP_TOKENS: Final = _both("""
     delete from tokens where digest in (select digest from tokens where expires_at <= $1 order by expires_at limit $2)
     returning 1""")
+SWEEP_LINK_TOKENS: Final = _both("""
+    delete from link_tokens
+    where digest in (select digest from link_tokens where expires_at <= $1 order by expires_at limit $2) returning 1""")
 # Earlier emails to the same address too, whatever their timestamps. If the wall clock was set back, an earlier code
 # would otherwise outlive a newer one, and become the newest.
 SWEEP_SENDS: Final = _both("""

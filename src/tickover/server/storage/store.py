@@ -138,6 +138,7 @@ class Token(Struct, frozen=True, gc=False):
     """Midnight UTC of the last day of use, for an access token."""
 
 
+Repair = Callable[[BankSettings, Instant], BankSettings]
 Owner = bytes | Token
 """Whose clocks or access tokens: a user's key, or a token, which stands for its user until it is revoked."""
 
@@ -178,6 +179,21 @@ class StoredConnection(Struct, frozen=True):
 
 class TooManyConnections(Struct, frozen=True):
     """The connection was not created, because the clock has too many."""
+
+
+class StoredLinkToken(Struct, frozen=True):
+    """A token that lets a page connect clocks."""
+
+    created_at: Instant
+    expires_at: Instant
+    item_digest: bytes | None
+    """The digest of the access secret of the connection to repair, in update mode."""
+    settings: str
+    """A JSON object."""
+
+
+class TooManyLinkTokens(Struct, frozen=True):
+    """The link token was not created, because the access token has created too many."""
 
 
 class ConnectedClock(Struct, frozen=True):
@@ -424,6 +440,27 @@ class Store(Protocol):
 
     async def find_institution(self, key: bytes, min_live_key: bytes) -> str | None:
         """Return the name of the institution of a connection, or of a clock. Return None if the clock has expired."""
+
+    async def repair_login(
+        self, access_digest: bytes, setup_digest: bytes, owner: Owner, min_live_key: bytes, repair: Repair
+    ) -> bool:
+        """End the login that the bank requires, begin the consent anew, and replace the settings.
+
+        `repair` gets the settings and the clock's time, and returns the new settings. The setup secret can be exchanged
+        for another access secret, and until then the present one stays valid. Return False if the owner has no such
+        connection.
+        """
+
+    async def create_link_token(
+        self, new: StoredLinkToken, digest: bytes, token: Token, limit: int
+    ) -> Created | TooManyLinkTokens:
+        """Store a new link token, unless the access token has created `limit` live ones already.
+
+        Raise UNAUTHENTICATED if the access token was revoked.
+        """
+
+    async def find_link_token(self, digest: bytes, now: Instant) -> tuple[StoredLinkToken, Token] | None:
+        """Return a valid link token, and the access token that created it, or None if either has ended."""
 
     async def sweep(self, now: Instant, limit: int) -> int:
         """Delete up to `limit` expired rows of each kind. Return their number."""
