@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
 from lab.http_requests import http_request
-from lab.soak.faults.deployment import Deployment
+from lab.soak.faults.deployment import Deployment, fault
 from lab.soak.write_load import WriteLoad
 
 _CLIENTS = 300
@@ -43,12 +43,14 @@ def _send(connections: list[socket.socket], content: bytes) -> None:
             connection.send(content)
 
 
+@fault("half heads")
 async def half_heads(deployment: Deployment, load: WriteLoad) -> None:
     async with _connections(deployment, _CLIENTS) as connections:
         _send(connections, b"POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-")
         await load.succeed(_MANY)
 
 
+@fault("slow bodies")
 async def slow_bodies(deployment: Deployment, load: WriteLoad) -> None:
     """One byte at a time."""
     async with _connections(deployment, _CLIENTS) as connections:
@@ -58,6 +60,7 @@ async def slow_bodies(deployment: Deployment, load: WriteLoad) -> None:
             await load.succeed(_MANY // 10)
 
 
+@fault("unread responses")
 async def unread_responses(deployment: Deployment, load: WriteLoad) -> None:
     call = b'{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}'
     request = http_request(b"[" + b",".join([call] * 50) + b"]")
@@ -66,11 +69,13 @@ async def unread_responses(deployment: Deployment, load: WriteLoad) -> None:
         await load.succeed(_MANY)
 
 
+@fault("idle connections")
 async def idle_connections(deployment: Deployment, load: WriteLoad) -> None:
     async with _connections(deployment, 2000):
         await load.succeed(_MANY)
 
 
+@fault("reset connections")
 async def reset_connections(deployment: Deployment, load: WriteLoad) -> None:
     """Requests whose connections are reset before the response."""
     request = http_request(b'{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}')
@@ -82,6 +87,7 @@ async def reset_connections(deployment: Deployment, load: WriteLoad) -> None:
     await load.succeed(_MANY)
 
 
+@fault("garbage instead of HTTP")
 async def garbage(deployment: Deployment, load: WriteLoad) -> None:
     async with _connections(deployment, _CLIENTS) as connections:
         _send(connections, bytes(range(256)) * 8)

@@ -10,7 +10,7 @@ from functools import partial
 import asyncpg
 
 from lab.processes import children_of
-from lab.soak.faults.deployment import Deployment
+from lab.soak.faults.deployment import Deployment, fault
 from lab.soak.write_load import WriteLoad
 from tests.support.postgres import synchronous_standby
 from tests.support.program import until
@@ -33,18 +33,21 @@ async def _superuser(deployment: Deployment) -> AsyncIterator[asyncpg.Connection
         await session.close()
 
 
+@fault("database crash", "postgres")
 async def crash(deployment: Deployment, load: WriteLoad) -> None:
     deployment.postgres.stop("immediate")
     await load.be_rejected(_REJECTIONS)
     await asyncio.to_thread(deployment.postgres.start)
 
 
+@fault("database restart", "postgres")
 async def restart(deployment: Deployment, load: WriteLoad) -> None:
     await asyncio.to_thread(deployment.postgres.stop, "fast")
     await load.be_rejected(_REJECTIONS)
     await asyncio.to_thread(deployment.postgres.start)
 
 
+@fault("frozen database", "postgres")
 async def freeze(deployment: Deployment, load: WriteLoad) -> None:
     """Stop all processes of the database, as a paused virtual machine does."""
     first = int((deployment.postgres.data / "postmaster.pid").read_text().splitlines()[0])
@@ -64,6 +67,7 @@ def _signal_all(processes: list[int], number: int) -> None:
             continue
 
 
+@fault("terminated sessions", "postgres")
 async def terminate_sessions(deployment: Deployment, load: WriteLoad) -> None:
     async with _superuser(deployment) as session:
         for _ in range(_REPETITIONS):
@@ -71,6 +75,7 @@ async def terminate_sessions(deployment: Deployment, load: WriteLoad) -> None:
             await session.execute(_TERMINATE)
 
 
+@fault("cancelled statements", "postgres")
 async def cancel_statements(deployment: Deployment, load: WriteLoad) -> None:
     async with _superuser(deployment) as session:
         for _ in range(_REPETITIONS):
@@ -78,12 +83,14 @@ async def cancel_statements(deployment: Deployment, load: WriteLoad) -> None:
             await until(lambda: session.fetch(_CANCEL))
 
 
+@fault("locked table", "postgres")
 async def lock_table(deployment: Deployment, load: WriteLoad) -> None:
     async with _superuser(deployment) as session, session.transaction():
         await session.execute(_LOCK)
         await load.be_rejected(_REJECTIONS)
 
 
+@fault("silent network", "postgres")
 async def silence(deployment: Deployment, load: WriteLoad) -> None:
     assert deployment.proxy is not None
     deployment.proxy.hold()
@@ -93,14 +100,17 @@ async def silence(deployment: Deployment, load: WriteLoad) -> None:
         deployment.proxy.release()
 
 
+@fault("connections cut before statements", "postgres")
 async def cut_before_statements(deployment: Deployment, load: WriteLoad) -> None:
     await _cut(deployment, load, "before")
 
 
+@fault("connections cut after commits", "postgres")
 async def cut_after_commits(deployment: Deployment, load: WriteLoad) -> None:
     await _cut(deployment, load, "after")
 
 
+@fault("silence after commits", "postgres")
 async def silence_after_commits(deployment: Deployment, load: WriteLoad) -> None:
     await _cut(deployment, load, "silent")
 
@@ -118,6 +128,7 @@ def _has_cut(proxy: Proxy, number: int) -> bool:
     return proxy.cuts >= number
 
 
+@fault("read-only database", "postgres")
 async def read_only(deployment: Deployment, load: WriteLoad) -> None:
     deployment.postgres.configure(default_transaction_read_only="on")
     try:
@@ -126,6 +137,7 @@ async def read_only(deployment: Deployment, load: WriteLoad) -> None:
         deployment.postgres.configure(default_transaction_read_only="off")
 
 
+@fault("lost standby", "postgres")
 async def lose_standby(deployment: Deployment, load: WriteLoad) -> None:
     """Commits that no standby confirms must not be confirmed to callers."""
     with synchronous_standby(deployment.postgres, "returning") as standby:
@@ -136,10 +148,12 @@ async def lose_standby(deployment: Deployment, load: WriteLoad) -> None:
         await load.succeed(20)
 
 
+@fault("no database connections left", "postgres")
 async def no_connections_left(deployment: Deployment, load: WriteLoad) -> None:
     await _reject_connections(deployment, load, "connection limit 0", "connection limit -1")
 
 
+@fault("changed database password", "postgres")
 async def changed_password(deployment: Deployment, load: WriteLoad) -> None:
     right = f"password '{deployment.postgres.password}'"
     await _reject_connections(deployment, load, "password 'changed'", right)

@@ -1,12 +1,14 @@
-"""A server on one store, with everything that faults act on."""
+"""What faults act on: a server on one store. And the declaration of a fault."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
-from lab.soak.rows import Context
+from lab.soak.rows import STORES, Context, StoreName
 from lab.soak.sqlite_server import SqliteServer
+from lab.soak.write_load import WriteLoad
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program
 from tests.support.proxy import Proxy
@@ -92,3 +94,28 @@ def _small_disk(folder: Path) -> Iterator[Path | None]:
         yield disk
     finally:
         subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+Inject = Callable[[Deployment, WriteLoad], Awaitable[None]]
+"""Causes a fault while callers write. It returns when everything is right again."""
+
+
+class Fault(NamedTuple):
+    name: str
+    inject: Inject
+    stores: tuple[StoreName, ...]
+    visitors: int
+    """Callers that sign in by email. None of them if the fault keeps them from it."""
+
+
+FAULTS: list[Fault] = []
+
+
+def fault(name: str, *stores: StoreName, visitors: int = 2) -> Callable[[Inject], Inject]:
+    """Add a function to `FAULTS`, for these stores or for all."""
+
+    def add(inject: Inject) -> Inject:
+        FAULTS.append(Fault(name, inject, stores or STORES, visitors))
+        return inject
+
+    return add

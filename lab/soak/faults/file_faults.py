@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 from pathlib import Path
 
-from lab.soak.faults.deployment import Deployment
+from lab.soak.faults.deployment import Deployment, fault
 from lab.soak.write_load import WriteLoad
 
 _MEBIBYTE = 2**20
@@ -12,6 +12,7 @@ _REJECTIONS = 8
 _MANY = 200
 
 
+@fault("full disk", "sqlite")
 async def full_disk(deployment: Deployment, load: WriteLoad) -> None:
     assert deployment.disk is not None, "only root can mount a small disk"
     ballast = deployment.disk / "ballast"
@@ -30,6 +31,7 @@ def _fill(file: Path) -> None:
                     ballast.write(bytes(size))
 
 
+@fault("another writer", "sqlite")
 async def other_writer(deployment: Deployment, load: WriteLoad) -> None:
     """Another program holds the lock for writing."""
     other = deployment.sqlite.connect()
@@ -42,6 +44,7 @@ async def other_writer(deployment: Deployment, load: WriteLoad) -> None:
         other.close()
 
 
+@fault("a long reader", "sqlite")
 async def long_reader(deployment: Deployment, load: WriteLoad) -> None:
     """Another program reads one state of the database for long, so the log can't be checkpointed."""
     other = deployment.sqlite.connect()
@@ -54,6 +57,7 @@ async def long_reader(deployment: Deployment, load: WriteLoad) -> None:
         other.close()
 
 
+@fault("online backup", "sqlite")
 async def backup(deployment: Deployment, load: WriteLoad) -> None:
     """Back up the database while callers write, and check the copy."""
     copy = deployment.program.folder / "copy.db"

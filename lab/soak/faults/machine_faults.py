@@ -6,7 +6,7 @@ import signal
 from functools import partial
 from pathlib import Path
 
-from lab.soak.faults.deployment import Deployment
+from lab.soak.faults.deployment import Deployment, fault
 from lab.soak.write_load import WriteLoad
 from tests.support.debian_packages import require
 
@@ -15,12 +15,14 @@ _SPARE_FILES = 3
 _FAKETIME = Path("/usr/lib")
 
 
+@fault("SIGHUP")
 async def send_sighup(deployment: Deployment, load: WriteLoad) -> None:
     for _ in range(5):
         deployment.program.process.send_signal(signal.SIGHUP)
         await load.succeed(5)
 
 
+@fault("paused process")
 async def pause(deployment: Deployment, _load: WriteLoad) -> None:
     """Stop the process for a while. Waiting callers get their responses later."""
     deployment.program.process.send_signal(signal.SIGSTOP)
@@ -33,11 +35,12 @@ async def _end_and_start(number: int, deployment: Deployment, _load: WriteLoad) 
     await asyncio.to_thread(deployment.program.start)
 
 
-terminate = partial(_end_and_start, signal.SIGTERM)
-interrupt = partial(_end_and_start, signal.SIGINT)
-kill = partial(_end_and_start, signal.SIGKILL)
+fault("SIGTERM and restart")(partial(_end_and_start, signal.SIGTERM))
+fault("SIGINT and restart")(partial(_end_and_start, signal.SIGINT))
+fault("SIGKILL and restart")(partial(_end_and_start, signal.SIGKILL))
 
 
+@fault("no file descriptors left", visitors=0)
 async def no_file_descriptors(deployment: Deployment, load: WriteLoad) -> None:
     """Leave only a few file descriptors, and use them up with connections."""
     process = deployment.program.process.pid
@@ -59,6 +62,7 @@ def _open_files(process: int) -> int:
     return len(list(Path(f"/proc/{process}/fd").iterdir()))
 
 
+@fault("unusable outbox", visitors=0)
 async def unusable_outbox(deployment: Deployment, load: WriteLoad) -> None:
     """A file is where the folder of emails was. No sign-in email can be stored."""
     outbox = deployment.program.data / "outbox"
@@ -92,5 +96,5 @@ def _find_faketime() -> str | None:
     return next((str(file) for file in _FAKETIME.glob("*/faketime/libfaketimeMT.so.1")), None)
 
 
-clock_set_back = partial(_set_clock, "-3600")
-clock_set_forward = partial(_set_clock, "+3600")
+fault("wall clock set back", visitors=0)(partial(_set_clock, "-3600"))
+fault("wall clock set forward", visitors=0)(partial(_set_clock, "+3600"))

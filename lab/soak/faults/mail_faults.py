@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from itertools import count
 
-from lab.soak.faults.deployment import Deployment
+from lab.soak.faults.deployment import Deployment, fault
 from lab.soak.write_load import WriteLoad
 from tests.support.mail_servers import MailServer, Misbehaviour, Silence, hang_up, mail_server, reply_with
 from tests.support.ports import reusable_port
@@ -56,12 +56,13 @@ async def _misbehave(command: str, how: Misbehaviour, deployment: Deployment, lo
         await _sign_in(deployment, server)
 
 
-rejects_recipients = partial(_misbehave, "RCPT", reply_with("550 no such user"))
-rejects_for_a_while = partial(_misbehave, "MAIL", reply_with("451 try again later"))
-hangs_up = partial(_misbehave, "DATA", hang_up)
-hangs_up_after_the_email = partial(_misbehave, MailServer.END_OF_DATA, hang_up)
+fault("mail server rejects recipients", visitors=0)(partial(_misbehave, "RCPT", reply_with("550 no such user")))
+fault("mail server rejects for a while", visitors=0)(partial(_misbehave, "MAIL", reply_with("451 try again later")))
+fault("mail server hangs up", visitors=0)(partial(_misbehave, "DATA", hang_up))
+fault("mail server hangs up after the email", visitors=0)(partial(_misbehave, MailServer.END_OF_DATA, hang_up))
 
 
+@fault("silent mail server", visitors=0)
 async def is_silent(deployment: Deployment, load: WriteLoad) -> None:
     """The mail server accepts connections and says nothing. Other calls don't wait for it."""
     async with _smtp(deployment) as server:
@@ -74,6 +75,7 @@ async def is_silent(deployment: Deployment, load: WriteLoad) -> None:
         await _sign_in(deployment, server)
 
 
+@fault("mail server down", visitors=0)
 async def is_down(deployment: Deployment, load: WriteLoad) -> None:
     """Nobody listens at the port of the mail server."""
     url = f"smtp://127.0.0.1:{reusable_port()}"
