@@ -88,3 +88,15 @@ async def test_page_with_large_labels_ends_early(world: World, token: str) -> No
     assert [len(page) for page in pages] == [2, 2, 2]
     assert [id for page in pages for id in page] == ids[::-1]
     assert "nextCursor" not in last
+
+
+async def test_list_by_name_finds_exactly_this_name(world: World, token: str) -> None:
+    ids = [(await world.create(token, **names))["id"] for names in (NAMED, {"name": "summer"}, {}, {"name": "Summer"})]
+    for params, expected in (
+        ({"name": "Summer"}, [ids[3], ids[0]]),
+        ({"name": "Summer", "labels": {"ci": "1"}}, [ids[0]]),
+        ({"name": "Summ"}, []),
+        ({"labels": {"ci": "1"}}, [ids[0]]),
+    ):
+        listed = await world.result(LIST, params, token)
+        assert [clock["id"] for clock in listed["clocks"]] == expected

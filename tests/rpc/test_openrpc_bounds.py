@@ -51,7 +51,13 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
         "transfers": [_TRANSFER],
     },
     "getTestClock": {"at": _AT, "details": True},
-    "listTestClocks": {"limit": 20, "cursor": f"cursor_{'0' * 32}", "labels": {"ci": "1"}, "details": True},
+    "listTestClocks": {
+        "limit": 20,
+        "cursor": f"cursor_{'0' * 32}",
+        "labels": {"ci": "1"},
+        "name": "Summer",
+        "details": True,
+    },
     "forkTestClock": {"at": _AT, **_NAMES, **_OPENING},
     "amendTestClock": {
         "add": {

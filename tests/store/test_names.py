@@ -14,8 +14,8 @@ from tickover.server.storage.store import (
     Amended,
     Amendment,
     ClockScan,
+    ClockSearch,
     Created,
-    LabelSearch,
     NameChanges,
     Quota,
     QuotaExceeded,
@@ -33,7 +33,7 @@ def named(number: int, name: str | None = "Sümmer 😀", labels: str | None = L
 async def search(
     store: Store, *members: str, limit: int = 100, before: bytes | None = None, max_scanned: int = 1000
 ) -> ClockScan:
-    return await store.search_clocks(user(1), bytes(16), before, limit, LabelSearch(members, max_scanned))
+    return await store.search_clocks(user(1), bytes(16), before, limit, ClockSearch(max_scanned, members))
 
 
 @pytest.mark.parametrize(

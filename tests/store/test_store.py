@@ -26,7 +26,7 @@ from tests.store.values import (
 )
 from tickover.api.errors import Reason, Rejection
 from tickover.server.storage import open_store
-from tickover.server.storage.store import Amendment, LabelSearch, NameChanges, Owner, Quota, Store, Token
+from tickover.server.storage.store import Amendment, ClockSearch, NameChanges, Owner, Quota, Store, Token
 
 
 @pytest.fixture
@@ -46,6 +46,9 @@ OWNED: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "amend_clock": lambda store, owner: store.amend_clock(
         key(1), owner, Amendment(0, START, b"amended", make_record(2)), Quota(100, 10**6)
     ),
+    "move_clock": lambda store, owner: store.move_clock(
+        key(1), owner, lambda found: found.frozen_time, Quota(100, 10**6), make_record(3)
+    ),
     "create_connection": lambda store, owner: store.create_connection(connection(6), digest(6), key(1), owner, 20),
     "list_connections": lambda store, owner: store.list_connections(key(1), owner),
     "delete_connection": lambda store, owner: store.delete_connection(key(5), key(1), owner),
@@ -57,7 +60,7 @@ OWNED: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "create_access_token": lambda store, owner: store.create_access_token(*access_token(9), owner, 50),
     "list_access_tokens": lambda store, owner: store.list_access_tokens(owner, NOW),
     "list_clocks": lambda store, owner: store.list_clocks(owner, bytes(16), None, 10),
-    "search_clocks": lambda store, owner: store.search_clocks(owner, bytes(16), None, 10, LabelSearch([], 10)),
+    "search_clocks": lambda store, owner: store.search_clocks(owner, bytes(16), None, 10, ClockSearch(10)),
     "create_clock": lambda store, owner: asyncio.gather(
         store.create_clock(clock(1000), owner, b"schedule", Quota(100, 10**6)),
         store.create_clock(clock(1001), owner, b"schedule", Quota(100, 10**6), make_record(1000)),

@@ -226,6 +226,8 @@ export interface ListEntry {
   cursor?: string;
   /** Returns only clocks that have all of these labels with these values. */
   labels?: Record<string, string>;
+  /** Returns only clocks with exactly this name. */
+  name?: string;
   /** Whether each clock has its `startTime`. */
   details?: boolean;
 }
@@ -1201,7 +1203,7 @@ export abstract class OperationMethods {
     return this.call("getTestClock", params, options);
   }
 
-  /** List your live clocks, newest first. Doesn't list expired clocks. Pass `nextCursor` as `cursor` to get the next page. With `labels`, one call searches at most 1,000 clocks. So a page can have fewer clocks than `limit`, or none, and still have a `nextCursor`. */
+  /** List your live clocks, newest first. Doesn't list expired clocks. Pass `nextCursor` as `cursor` to get the next page. With `labels` or `name`, one call searches at most 1,000 clocks. So a page can have fewer clocks than `limit`, or none, and still have a `nextCursor`. */
   listTestClocks(params: ListEntry = {}, options?: CallOptions): Promise<ClockPage> {
     return this.call("listTestClocks", params, options);
   }

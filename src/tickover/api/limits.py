@@ -41,7 +41,7 @@ MAX_LABEL_VALUE: Final = 200
 MAX_PAGE_NAMES: Final = 64 * 1024
 """Bytes of names and labels on one page of listTestClocks. A page that would have more ends early."""
 MAX_SCANNED_CLOCKS: Final = 1_000
-"""Clocks that one call of listTestClocks with `labels` looks at."""
+"""Clocks that one call of listTestClocks with `labels` or `name` looks at."""
 
 MAX_DURATION: Final = 100
 """Characters of a duration."""

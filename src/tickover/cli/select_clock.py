@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from tickover.api.limits import MAX_CLOCK_NAME
 from tickover.cli import formatting
 from tickover.cli.cli_errors import CliError, Exit
 from tickover.cli.cli_run import CliRun
@@ -44,10 +45,9 @@ def resolve_clock_id(run: CliRun, client: "Tickover", id: str | None) -> str:
     part = id.removeprefix(_PREFIX).lstrip("….~").lower()
     if _UUID.fullmatch(part):
         return f"{_PREFIX}{part}"
-    clocks = list(client.list_clocks())
-    matches = [clock.id for clock in clocks if clock.name == id]
+    matches = [clock.id for clock in client.list_clocks(name=id)] if 1 <= len(id) <= MAX_CLOCK_NAME else []
     if not matches and len(part) >= _MIN_LENGTH:
-        ids = [clock.id for clock in clocks]
+        ids = [clock.id for clock in client.list_clocks()]
         matches = [each for each in ids if each.removeprefix(_PREFIX).startswith(part) or each.endswith(part)]
     if not matches:
         message = f"'{id}' isn't the name of one of your clocks, or at least {_MIN_LENGTH} characters of an ID."

@@ -119,9 +119,14 @@ class AsyncClient(BaseClient):
         await self.send(calls.log_out())
         self.token = None
 
-    async def list_clocks(self, labels: Mapping[str, str] | None = None) -> AsyncIterator[Summary]:
-        """Iterate over your clocks with these labels, or over all, newest first. Pages are requested when needed."""
-        async for page in self._pages(lambda cursor: calls.list_page(MAX_PAGE, cursor, labels)):
+    async def list_clocks(
+        self, labels: Mapping[str, str] | None = None, *, name: str | None = None
+    ) -> AsyncIterator[Summary]:
+        """Iterate over your clocks, newest first: all, or those with these labels and this name.
+
+        Pages are requested when needed.
+        """
+        async for page in self._pages(lambda cursor: calls.list_page(MAX_PAGE, cursor, labels, name)):
             for clock in page.clocks:
                 yield clock
 

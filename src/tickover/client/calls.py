@@ -237,9 +237,11 @@ def disconnect_clock(id: str, connection_id: str) -> Call[None]:
     return _command("disconnectTestClock", {"id": id, "connectionId": connection_id})
 
 
-def list_page(limit: int = 20, cursor: str | None = None, labels: Mapping[str, str] | None = None) -> Call[ClockPage]:
-    """Return one page of your clocks with these labels, or of all, newest first."""
-    return _call("listTestClocks", _without_none(limit=limit, cursor=cursor, labels=labels), ClockPage)
+def list_page(
+    limit: int = 20, cursor: str | None = None, labels: Mapping[str, str] | None = None, name: str | None = None
+) -> Call[ClockPage]:
+    """Return one page of your clocks with these labels and this name, or of all, newest first."""
+    return _call("listTestClocks", _without_none(limit=limit, cursor=cursor, labels=labels, name=name), ClockPage)
 
 
 def list_events(

@@ -38,7 +38,7 @@ from tickover.api.ids import first_live_key
 from tickover.server.sign_in.resend_limits import SendLimits
 from tickover.server.storage import open_store, write_probe
 from tickover.server.storage.postgres.store import PostgresStore
-from tickover.server.storage.store import Amendment, LabelSearch, NameChanges, Quota, Store, Token
+from tickover.server.storage.store import Amendment, ClockSearch, NameChanges, Quota, Store, Token
 
 _CONCURRENT = 100
 _SWEEP_LIMIT = 200
@@ -133,7 +133,7 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
             for limit in (101, 2)
         ],
         "search_clocks": lambda: [
-            store.search_clocks(user(owner), _LIVE, None, 21, LabelSearch(['"ci":"1"'], 100))
+            store.search_clocks(user(owner), _LIVE, None, 21, ClockSearch(100, ['"ci":"1"'], "Summer"))
             for owner in (COLLECTOR, 1, next(new))
         ],
         "update_clock": lambda: [

@@ -25,12 +25,12 @@ from tickover.server.storage.store import (
     Amended,
     Amendment,
     ClockScan,
+    ClockSearch,
     Conflict,
     ConnectedClock,
     Created,
     ExistingClock,
     IdempotencyRecord,
-    LabelSearch,
     Moved,
     NameChanges,
     NewSession,
@@ -146,11 +146,11 @@ class BaseStore(ABC):
         return [rows.stored_clock(*row).clock for row in await self._read_list(statements.LIST_CLOCKS, *page)]
 
     async def search_clocks(
-        self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
+        self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: ClockSearch
     ) -> ClockScan:
         scan = *owner_values(owner), min_live_key, before or MAX_KEY, search.max_scanned
         members = json.encode(search.labels).decode()
-        return rows.scan_of(await self._read_list(statements.SEARCH_CLOCKS, *scan, members, limit))
+        return rows.scan_of(await self._read_list(statements.SEARCH_CLOCKS, *scan, members, limit, search.name))
 
     async def record_token_use(self, digest: bytes, day: Instant) -> None:
         await self._change(statements.RECORD_TOKEN_USE, digest, to_micros(day), is_repeatable=True)

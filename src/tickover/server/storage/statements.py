@@ -37,7 +37,8 @@ SEARCH_CLOCKS: Final = Statement(
     with scanned as materialized ({_PAGE}),
     found as (
       select * from scanned
-      where labels is not null and not exists (select 1 from json_each($6) where instr(labels, value) = 0)
+      where ($8 is null or name = $8)
+        and not exists (select 1 from json_each($6) where coalesce(instr(labels, value), 0) = 0)
       order by key desc limit $7
     )
     select * from found
@@ -49,7 +50,7 @@ SEARCH_CLOCKS: Final = Statement(
     with scanned as materialized ({_PAGE}),
     found as (
       select * from scanned
-      where not exists (
+      where ($8::text is null or name = $8) and not exists (
         select from json_array_elements_text($6::json) as member where coalesce(strpos(labels, member), 0) = 0
       )
       order by key desc limit $7

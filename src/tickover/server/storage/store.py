@@ -30,17 +30,18 @@ class NameChanges(Struct, frozen=True):
 
 
 class ClockScan(Struct, frozen=True):
-    """The clocks that a search by labels found."""
+    """The clocks that a search found."""
 
     clocks: Sequence[Clock]
     last_key: bytes | None
     """The key of the last clock that was looked at, if there may be more."""
 
 
-class LabelSearch(Struct, frozen=True):
-    labels: Sequence[str]
-    """In the form that `encode_label` returns."""
+class ClockSearch(Struct, frozen=True):
     max_scanned: int
+    labels: Sequence[str] = ()
+    """In the form that `encode_label` returns."""
+    name: str | None = None
 
 
 class IdempotencyRecord(Struct, frozen=True):
@@ -307,9 +308,9 @@ class Store(Protocol):
         """Return the owner's clocks with keys from `min_live_key` up to but excluding `before`, newest first."""
 
     async def search_clocks(
-        self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
+        self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: ClockSearch
     ) -> ClockScan:
-        """Return up to `limit` clocks, like `list_clocks`, with all of these labels.
+        """Return up to `limit` clocks, like `list_clocks`, with this name and all of these labels.
 
         Look at no more than `search.max_scanned` clocks.
         """
