@@ -35,6 +35,7 @@ _BY_BO: Final = ("getCurrentUser", "createAccessToken", "listAccessTokens", "rev
 _NEWEST: Final = (
     "connectTestClock",
     "listTestClockConnections",
+    "updateTestClockConnection",
     "disconnectTestClock",
     "createTestClockFromScenario",
 )

@@ -31,6 +31,11 @@ _TRANSACTION: Final = transaction(
 )
 _TRANSFER: Final = {"at": _AT, "name": "Save", "from": "main", "to": "savings", "amount": 1, "received": 1}
 _GOAL: Final = goal(targetAmount=10**9, initialAmount=0, contributions=[contribution(at=_AT)])
+_BANK: Final = {
+    "faults": [{"kind": "RATE_LIMITED", "from": "2026-01-01T00:00:00Z", "until": "2037-01-01T00:00:00Z"}],
+    "quirks": ["DOUBLES"],
+    "callsPerDay": 4,
+}
 _NAMES: Final[dict[str, Any]] = {"name": "Summer", "labels": {"ci": "1"}}
 _OPENING: Final[dict[str, Any]] = {"openingBalances": {"EUR": 1}}
 _BEYOND_SCHEMAS: Final = {
@@ -68,7 +73,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
         },
         "cancel": ["txn_1"],
     },
-    "updateTestClock": {**_NAMES, **_OPENING},
+    "updateTestClock": {**_NAMES, **_OPENING, "bankDefaults": {**_BANK, "consentDays": 90}},
     "listTestClockEvents": {
         "after": _AT,
         "until": _AT,
@@ -79,11 +84,10 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "getTestClockBalances": {"at": _AT, **_OPENING},
     "connectTestClock": {
         "institution": "Bank",
-        "faults": [{"kind": "RATE_LIMITED", "from": "2026-01-01T00:00:00Z", "until": "2037-01-01T00:00:00Z"}],
-        "quirks": ["DOUBLES"],
+        **_BANK,
         "consentDays": 90,
-        "callsPerDay": 4,
     },
+    "updateTestClockConnection": _BANK,
     "createAccessToken": {"name": "CI", "expiresInDays": 30, "readOnly": True},
     "reconcileTestClock": {
         "observed": {

@@ -52,8 +52,8 @@ _CREATIONS = """
 # One for each clock. The clocks of the first days have expired.
 _CONNECTIONS = """
     insert into connections
-      (key, clock_key, protocol, institution, created_at, connected_at, setup_digest, access_digest)
-    select key, key, 'PLAID', 'Bank', 0, 0, case when odd then digest end, case when not odd then digest end
+      (key, clock_key, protocol, institution, created_at, connected_at, consent_from, setup_digest, access_digest)
+    select key, key, 'PLAID', 'Bank', 0, 0, 0, case when odd then digest end, case when not odd then digest end
     from (select key, sha256(uuid_send(key)) as digest, get_byte(uuid_send(key), 15) % 2 = 1 as odd
       from clocks) as input"""
 _SCHEDULES = "insert into schedules select key, '\\x00' from clocks"

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from tests.store.values import DAY, NOW, START, WEEK, add_clock, clock, connection, digest, key, user
-from tickover.api.connections import BankProtocol
+from tests.store.values import DAY, MICROSECOND, NOW, START, WEEK, add_clock, clock, connection, digest, key, user
+from tickover.api.connections import BankProtocol, BankSettings
 from tickover.api.ids import first_live_key
 from tickover.server.storage.store import (
     Amendment,
@@ -184,3 +186,58 @@ async def test_connections_of_an_expired_clock_are_unknown_and_swept(store: Stor
     while await store.sweep(NOW + WEEK, 1):
         pass
     assert await rows_of("connections") == 0
+
+
+async def test_settings_of_a_connection_are_replaced(
+    store: Store, open_another: Callable[[], Awaitable[Store]]
+) -> None:
+    await connect(store, 3)
+    stores = [store, await open_another()]
+    changes: list[dict[str, Any]] = [{"quirks": ["DOUBLES"]}, {"calls_per_day": 5}, {"consent_days": UNSET}]
+    await asyncio.gather(
+        *(stores[n % 2].update_connection(key(3), key(1), user(1), change) for n, change in enumerate(changes))
+    )
+    settings = BankSettings(quirks=["DOUBLES"], calls_per_day=5)
+    assert await store.list_connections(key(1), user(1)) == [replace(connection(3), settings=settings)]
+    cleared = await store.update_connection(key(3), key(1), user(1), {"quirks": UNSET, "calls_per_day": UNSET})
+    assert cleared == replace(connection(3), settings=BankSettings())
+    assert await store.update_connection(key(3), key(2), user(2), {}) is False
+    assert await store.update_connection(key(3), key(1), user(2), {}) is None
+
+
+async def test_calls_of_a_day_are_limited(store: Store, open_another: Callable[[], Awaitable[Store]]) -> None:
+    await connect(store, 3)
+    stores = [store, await open_another()]
+
+    async def call(times: int, account: str = "") -> int:
+        """Return how many calls at the same time are counted."""
+        counted = await asyncio.gather(*(stores[n % 2].count_bank_call(key(3), account, NOW) for n in range(times)))
+        return sum(bool(each) for each in counted)
+
+    async def limit(calls: int | UnsetType) -> None:
+        assert await store.update_connection(key(3), key(1), user(1), {"calls_per_day": calls})
+
+    # Without a limit, none is counted.
+    assert await call(9) == 9
+    await limit(3)
+    assert await call(5) == 3
+    assert await call(5, "another account") == 3
+    await limit(UNSET)
+    await limit(5)
+    assert await call(5) == 2, "another limit doesn't forget"
+    await store.advance_clock(key(1), user(1), START + DAY - MICROSECOND)
+    assert await call(1) == 0
+    await store.advance_clock(key(1), user(1), START + DAY)
+    assert await call(6) == 5
+    await store.delete_connection(key(3), key(1), user(1))
+    assert await store.count_bank_call(key(3), "", NOW) is None
+
+
+async def test_consent_is_from_the_time_of_the_claim(store: Store) -> None:
+    await connect(store, 3)
+    await store.advance_clock(key(1), user(1), START + DAY)
+    await claim(store, 3)
+    await store.advance_clock(key(1), user(1), START + WEEK)
+    found = await find(store, 3)
+    assert found is not None
+    assert (found.connected_at, found.consent_from) == (START, START + DAY)

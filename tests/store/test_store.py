@@ -51,6 +51,7 @@ OWNED: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     ),
     "create_connection": lambda store, owner: store.create_connection(connection(6), digest(6), key(1), owner, 20),
     "list_connections": lambda store, owner: store.list_connections(key(1), owner),
+    "update_connection": lambda store, owner: store.update_connection(key(5), key(1), owner, {}),
     "delete_connection": lambda store, owner: store.delete_connection(key(5), key(1), owner),
     "repair_login": lambda store, owner: store.repair_login(
         digest(105), digest(7), owner, bytes(16), lambda settings, _: settings
@@ -81,6 +82,7 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "revoke_token": lambda store: store.revoke_token(digest(1)),
     "record_token_use": lambda store: store.record_token_use(digest(1), NOW),
     "find_or_create_user": lambda store: store.find_or_create_user(ANA, user(1), NOW),
+    "count_bank_call": lambda store: store.count_bank_call(key(5), "", NOW),
     "claim_connection": lambda store: store.claim_connection(digest(1), digest(2), "PLAID", bytes(16)),
     "find_connection": lambda store: store.find_connection(digest(1), "PLAID", bytes(16)),
     "require_login": lambda store: store.require_login(digest(1), "PLAID", bytes(16)),

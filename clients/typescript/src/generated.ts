@@ -244,6 +244,30 @@ export interface UpdateEntry {
   openingBalances?: Record<string, number> | null;
   /** New expectations, or null to remove them. */
   expectations?: Array<ExpectationEntry> | null;
+  /** How the bank behaves for connections that an app makes itself, or null to remove it. */
+  bankDefaults?: BankSettings | null;
+}
+
+/** How the bank of a connection behaves. */
+export interface BankSettings {
+  /** Failures of the bank. If several hold at an instant, the first in the list counts. */
+  faults?: Array<BankFault>;
+  /** Habits of real banks that apps stumble over, each at most once. None changes a balance. */
+  quirks?: Array<"DOUBLES" | "HOLDS_AS_BOOKED" | "HOLDS_STAY" | "NEW_IDS" | "NEW_IDS_ON_RELINK" | "NO_IDS" | "REWRITES_NAMES" | "SAME_ID" | "SHORT_HISTORY" | "TELLS_LATE" | "UNLINKED">;
+  /** How many simulated days after the claim of the connection the consent ends. Then the bank requires a login. */
+  consentDays?: number;
+  /** How many calls for data the bank answers within 24 simulated hours. */
+  callsPerDay?: number;
+}
+
+/** A failure that the bank simulates from `from` until `until`, in the clock's time. */
+export interface BankFault {
+  /** The failure. The bank reports it as its protocol does. */
+  kind: "INSTITUTION_DOWN" | "INTERNAL_ERROR" | "LOGIN_REQUIRED" | "RATE_LIMITED";
+  /** The first instant at which calls fail. */
+  from: InstantInput;
+  /** When calls succeed again. Default: never. */
+  until?: InstantInput;
 }
 
 /** The parameters of an operation on a clock. */
@@ -438,18 +462,22 @@ export interface ConnectEntry {
   callsPerDay?: number;
 }
 
-/** A failure that the bank simulates from `from` until `until`, in the clock's time. */
-export interface BankFault {
-  /** The failure. The bank reports it as its protocol does. */
-  kind: "INSTITUTION_DOWN" | "INTERNAL_ERROR" | "LOGIN_REQUIRED" | "RATE_LIMITED";
-  /** The first instant at which calls fail. */
-  from: InstantInput;
-  /** When calls succeed again. Default: never. */
-  until?: InstantInput;
+/** The parameters of updateTestClockConnection. */
+export interface UpdateConnectionEntry {
+  /** The clock's ID. It starts with `clock_`. */
+  id: string;
+  /** The ID of a connection of this clock. */
+  connectionId: string;
+  /** New failures of the bank, or null for none. */
+  faults?: Array<BankFault> | null;
+  /** New quirks of the bank, or null for none. */
+  quirks?: Array<"DOUBLES" | "HOLDS_AS_BOOKED" | "HOLDS_STAY" | "NEW_IDS" | "NEW_IDS_ON_RELINK" | "NO_IDS" | "REWRITES_NAMES" | "SAME_ID" | "SHORT_HISTORY" | "TELLS_LATE" | "UNLINKED"> | null;
+  /** A new limit, or null for none. */
+  callsPerDay?: number | null;
 }
 
-/** The parameters of disconnectTestClock. */
-export interface DisconnectEntry {
+/** The parameters of an operation on a connection. */
+export interface ConnectionParams {
   /** The clock's ID. It starts with `clock_`. */
   id: string;
   /** The ID of a connection of this clock. */
@@ -505,6 +533,7 @@ export interface Snapshot {
   openingBalances?: Record<string, number>;
   /** The expectations of the clock, if it has any. */
   expectations?: Array<ExpectationEntry>;
+  bankDefaults?: BankSettings;
   /** The accounts, if the clock has any. */
   accounts?: Array<Account>;
   /** Transfers at or before `frozenTime`. Only if the clock has accounts. */
@@ -955,6 +984,11 @@ export interface Connections {
   connections: Array<Connection>;
 }
 
+/** A connection of a clock. */
+export interface OneConnection {
+  connection: Connection;
+}
+
 /** Your user and the token in use. */
 export interface CurrentUser {
   /** Your user ID, the same at every sign-in. Opaque; starts with `user_`. */
@@ -1117,7 +1151,8 @@ export interface Operations {
   exportTestClock: { params: ExportEntry; result: ExportedClock };
   connectTestClock: { params: ConnectEntry; result: Connected };
   listTestClockConnections: { params: ClockParams; result: Connections };
-  disconnectTestClock: { params: DisconnectEntry; result: Done };
+  updateTestClockConnection: { params: UpdateConnectionEntry; result: OneConnection };
+  disconnectTestClock: { params: ConnectionParams; result: Done };
   getCurrentUser: { params: NoParams; result: CurrentUser };
   createAccessToken: { params: CreateAccessTokenEntry; result: CreatedAccessToken };
   listAccessTokens: { params: NoParams; result: AccessTokens };
@@ -1152,6 +1187,7 @@ export const CALL_RULES: Readonly<
   exportTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   connectTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
   listTestClockConnections: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  updateTestClockConnection: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   disconnectTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
   getCurrentUser: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   createAccessToken: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
@@ -1208,7 +1244,7 @@ export abstract class OperationMethods {
     return this.call("listTestClocks", params, options);
   }
 
-  /** Change a clock's name, labels, opening balances and expectations. Changes only the parameters that you pass. Each replaces the old value as a whole, and `null` removes it. This never moves the clock, and its items stay the same. */
+  /** Change a clock's name, labels, opening balances, expectations and bank. Changes only the parameters that you pass. Each replaces the old value as a whole, and `null` removes it. This never moves the clock, and its items stay the same. */
   updateTestClock(params: UpdateEntry, options?: CallOptions): Promise<OneClock> {
     return this.call("updateTestClock", params, options);
   }
@@ -1278,8 +1314,13 @@ export abstract class OperationMethods {
     return this.call("listTestClockConnections", params, options);
   }
 
+  /** Change how the bank of a connection behaves. Replaces what you pass, and `null` removes it. The next sync of the app brings the difference. A new `callsPerDay` counts the calls that were made before. */
+  updateTestClockConnection(params: UpdateConnectionEntry, options?: CallOptions): Promise<OneConnection> {
+    return this.call("updateTestClockConnection", params, options);
+  }
+
   /** End a connection of a clock. The connection's secrets stop working immediately, on every server. */
-  disconnectTestClock(params: DisconnectEntry, options?: CallOptions): Promise<Done> {
+  disconnectTestClock(params: ConnectionParams, options?: CallOptions): Promise<Done> {
     return this.call("disconnectTestClock", params, options);
   }
 

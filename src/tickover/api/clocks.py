@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from tickover.api import limits, timestamps
 from tickover.api.command_arguments import Amount_co, int_if_whole
+from tickover.api.connections import BankSettings
 from tickover.api.errors import Fault, truncate
 from tickover.api.expectations import Bound_co, Expectation, ExpectationEntry, Total_co
 from tickover.api.fields import (
@@ -416,6 +417,9 @@ class Snapshot(Summary, frozen=True, kw_only=True):
         Mapping[str, Decimal] | None, doc("The balances before the clock's start, if given.")
     ] = None
     expectations: Annotated[Sequence[Expectation], doc("The expectations of the clock, if it has any.")] = ()
+    bank_defaults: Annotated[
+        BankSettings | None, doc("How the bank behaves for connections that an app makes itself, if given.")
+    ] = None
     accounts: Annotated[Sequence[Account], doc("The accounts, if the clock has any.")] = ()
     transfers: Annotated[
         Sequence[Transfer], doc("Transfers at or before `frozenTime`. Only if the clock has accounts.")

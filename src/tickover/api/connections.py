@@ -48,6 +48,26 @@ CONTRADICTIONS: Final[Mapping[Quirk, frozenset[Quirk]]] = {
 }
 """A quirk, and those that can't be there together with it."""
 
+QUIRK_SETS: Final[Mapping[str, Sequence[Quirk]]] = {
+    "holds": ("UNLINKED", "HOLDS_AS_BOOKED", "HOLDS_STAY"),
+    "ids": ("NEW_IDS", "NEW_IDS_ON_RELINK"),
+    "duplicates": ("REWRITES_NAMES", "DOUBLES"),
+    "late": ("TELLS_LATE", "SHORT_HISTORY"),
+    "worst": (
+        "UNLINKED", "HOLDS_AS_BOOKED", "HOLDS_STAY", "REWRITES_NAMES", "TELLS_LATE", "NEW_IDS", "NEW_IDS_ON_RELINK",
+        "DOUBLES", "SHORT_HISTORY",
+    ),
+}  # fmt: skip
+"""Quirks that often come together, by the name of the set. Only clients know the names."""
+
+
+def to_quirks(given: Sequence[str] | str) -> list[str]:
+    """Return the quirks of this list, which may have names of sets, or of one such name."""
+    names = [given] if isinstance(given, str) else given
+    found = [quirk for name in names for quirk in QUIRK_SETS.get(name, [name.upper().replace("-", "_")])]
+    return list(dict.fromkeys(found))
+
+
 Faults = Annotated[
     Annotated[Sequence[BankFault], Meta(max_length=MAX_BANK_FAULTS)],
     doc("Failures of the bank. If several hold at an instant, the first in the list counts."),
@@ -140,6 +160,12 @@ class Connected(Result, frozen=True):
     def __repr__(self) -> str:
         """Omit the secret, because reprs end up in logs."""
         return f"{type(self).__name__}(connection={self.connection!r})"
+
+
+class OneConnection(Result, frozen=True):
+    """A connection of a clock."""
+
+    connection: Connection
 
 
 class Connections(Result, frozen=True):

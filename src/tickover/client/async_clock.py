@@ -17,7 +17,7 @@ from tickover.client import calls
 from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.base_client import BaseClient
 from tickover.client.books import Books
-from tickover.client.calls import Call, ClockChanges, FaultLike, ProtocolLike
+from tickover.client.calls import BankOptions, Call, ClockChanges, ProtocolLike
 from tickover.client.client_errors import BooksDiffer, ExpectationFailed
 from tickover.client.clock_view import ClockState, ClockView
 from tickover.client.timeline import format_differences, format_violations
@@ -107,10 +107,10 @@ class AsyncClock(ClockView):
         await self._update(calls.update_clock(self.id, **changes))
 
     async def connect(
-        self, protocol: ProtocolLike, *, institution: str | None = None, faults: Sequence[FaultLike] | None = None
+        self, protocol: ProtocolLike, *, institution: str | None = None, **bank: Unpack[BankOptions]
     ) -> Connected:
         """Let a program that speaks the protocol of a bank read the clock. The token is shown only once."""
-        return await self._client.send(calls.connect_clock(self.id, protocol, institution=institution, faults=faults))
+        return await self._client.send(calls.connect_clock(self.id, protocol, institution=institution, **bank))
 
     async def delete(self) -> None:
         await self._client.send(calls.delete_clock(self.id))

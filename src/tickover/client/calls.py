@@ -24,7 +24,15 @@ from tickover.api.access_tokens import (
 )
 from tickover.api.clocks import AdvancedClock, Balances, ClockPage, EventPage, ExportedClock, Goal, OneClock, Snapshot
 from tickover.api.command_arguments import Amount, InstantLike, to_exact_decimal, to_instant
-from tickover.api.connections import BankFault, BankProtocol, Connected, Connection, Connections
+from tickover.api.connections import (
+    BankFault,
+    BankProtocol,
+    Connected,
+    Connection,
+    Connections,
+    OneConnection,
+    to_quirks,
+)
 from tickover.api.errors import Reason
 from tickover.api.expectations import CheckResult, Expectation, ExpectationEntry
 from tickover.api.fields import ExportFormat
@@ -52,8 +60,17 @@ ExpectationLike = Expectation | Mapping[str, Any]
 FaultLike = BankFault | Mapping[str, Any]
 """A fault of a bank, or its members as in JSON. Its times can be all that `InstantLike` allows."""
 
+QuirksLike = Sequence[str] | str
+"""Quirks of a bank, or the name of a set of them, such as "holds"."""
+
 ProtocolLike = BankProtocol | Literal["simplefin", "plaid"]
 
+_CAMEL: Final = {
+    "faults": "faults",
+    "quirks": "quirks",
+    "consent_days": "consentDays",
+    "calls_per_day": "callsPerDay",
+}
 _IDEMPOTENCY_KEY: Final = re.compile("[!-~]([ -~]{0,253}[!-~])?")
 _IDS: Final = count(1)
 
@@ -65,6 +82,23 @@ class ClockChanges(TypedDict, total=False):
     labels: Mapping[str, str] | None
     opening_balances: Mapping[str, Amount] | None
     expectations: Sequence[Expectation] | None
+
+
+class BankOptions(TypedDict, total=False):
+    """How the bank of a connection behaves."""
+
+    faults: Sequence[FaultLike] | None
+    quirks: QuirksLike | None
+    consent_days: int | None
+    calls_per_day: int | None
+
+
+class BankChanges(TypedDict, total=False):
+    """What an update of a connection replaces. None removes it."""
+
+    faults: Sequence[FaultLike] | None
+    quirks: QuirksLike | None
+    calls_per_day: int | None
 
 
 class Call(Struct, Generic[T], frozen=True):
@@ -215,15 +249,33 @@ def delete_clock(id: str) -> Call[None]:
 
 
 def connect_clock(
-    id: str, protocol: ProtocolLike, *, institution: str | None = None, faults: Sequence[FaultLike] | None = None
+    id: str, protocol: ProtocolLike, *, institution: str | None = None, **bank: Unpack[BankOptions]
 ) -> Call[Connected]:
     """Let a program that speaks the protocol of a bank read a clock. The token in the result is shown only once."""
-    converted = [
-        {name: to_instant(value) if name in ("from", "until") else value for name, value in fault.items()}
-        for fault in [fault if isinstance(fault, Mapping) else to_builtins(fault) for fault in faults or ()]
-    ]
-    params = _without_none(id=id, protocol=protocol.upper(), institution=institution, faults=converted or None)
+    options = _without_none(institution=institution, **_bank_members(bank, BankOptions))
+    params = {"id": id, "protocol": protocol.upper(), **options}
     return _call("connectTestClock", params, Connected, idempotent=False)
+
+
+def update_connection(id: str, connection_id: str, **changes: Unpack[BankChanges]) -> Call[Connection]:
+    """Change how the bank of a connection behaves. None removes what you pass."""
+    params = {"id": id, "connectionId": connection_id, **_bank_members(changes, BankChanges)}
+    return _convert(_call("updateTestClockConnection", params, OneConnection), lambda result: result.connection)
+
+
+def _bank_members(given: Mapping[str, Any], allowed: type) -> dict[str, Any]:
+    """Return the members of JSON for these arguments."""
+    if unknown := given.keys() - allowed.__annotations__.keys():
+        raise TypeError(f"unexpected keyword argument '{min(unknown)}'")
+    members = {_CAMEL[name]: value for name, value in given.items()}
+    if members.get("faults") is not None:
+        members["faults"] = [
+            {name: to_instant(value) if name in ("from", "until") else value for name, value in fault.items()}
+            for fault in [fault if isinstance(fault, Mapping) else to_builtins(fault) for fault in members["faults"]]
+        ]
+    if members.get("quirks") is not None:
+        members["quirks"] = to_quirks(members["quirks"])
+    return members
 
 
 def list_connections(id: str) -> Call[Sequence[Connection]]:

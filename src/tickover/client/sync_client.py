@@ -164,6 +164,7 @@ class Tickover(_Blocking[AsyncClient]):
     delete_clock = _method(AsyncClient.delete_clock)
     connect_clock = _method(AsyncClient.connect_clock)
     list_connections = _method(AsyncClient.list_connections)
+    update_connection = _method(AsyncClient.update_connection)
     disconnect_clock = _method(AsyncClient.disconnect_clock)
     list_clocks = _iterator(AsyncClient.list_clocks)
     list_page = _method(AsyncClient.list_page)

@@ -1,6 +1,6 @@
 """The fixtures `clock`, `bank` and `webhooks`: they create clocks, connect them, and deliver their events."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Unpack
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tickover.api.command_arguments import Amount, InstantLike
 from tickover.api.plans import PlanParts
 from tickover.client import Clock, Delivery, Expectation, Plan, Reason, Rejection, Tickover
-from tickover.client.calls import FaultLike, ProtocolLike
+from tickover.client.calls import BankOptions, ProtocolLike
 from tickover.client.webhooks import Handler, new_secret
 from tickover.scenarios import Scenario, load
 
@@ -92,10 +92,10 @@ class BankFactory:
         protocol: ProtocolLike = "PLAID",
         *,
         institution: str | None = None,
-        faults: Sequence[FaultLike] | None = None,
+        **bank: Unpack[BankOptions],
     ) -> Bank:
         opened = clock if isinstance(clock, Clock) else self._create_clock(clock)
-        connected = opened.connect(protocol, institution=institution, faults=faults)
+        connected = opened.connect(protocol, institution=institution, **bank)
         tokens = connected.public_token or "", connected.setup_token or ""
         return Bank(opened, connected.simplefin_url or f"{self._url}/plaid", *tokens)
 

@@ -201,7 +201,12 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
             for limit in (1000, 1)
         ],
         "list_connections": lambda: [store.list_connections(*clock_of(number)) for number in (last, last + 1)],
+        "update_connection": lambda: [
+            store.update_connection(data.key(number), *clock_of(last), {"calls_per_day": 5})
+            for number in (last, last - 1)
+        ],
         # A connection has the key of its clock.
+        "count_bank_call": lambda: [store.count_bank_call(data.key(last), "", NOW) for _ in range(2)],
         "delete_connection": lambda: [
             store.delete_connection(data.key(last - 2), *clock_of(last - 2)) for _ in range(2)
         ],

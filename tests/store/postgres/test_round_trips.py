@@ -44,6 +44,7 @@ async def test_reads_and_advances_take_one_round_trip_and_changes_two(world: Wor
         "updateTestClock",
         "createAccessToken",
         "connectTestClock",
+        "updateTestClockConnection",
         "disconnectTestClock",
     )
     both = dict.fromkeys((*read_and_write, "logout"), 2) | dict.fromkeys(read_first, 3)

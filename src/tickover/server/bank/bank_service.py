@@ -1,9 +1,10 @@
 """The bank that connected programs read: connections, the clocks that they open, and faults."""
 
 from collections.abc import Callable, Collection, Sequence
+from datetime import timedelta
 from typing import Final
 
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct
 from msgspec.structs import replace
 
 from tickover.api import ids
@@ -69,6 +70,7 @@ class OpenClock(Struct, frozen=True):
     schedule: Schedule
     at: Instant
     view: BankView
+    consent_ends: Instant | None
     fault: BankFault | None
     """The failure that the bank simulates at this instant."""
     owner: bytes
@@ -137,9 +139,20 @@ class Bank:
             schedule,
             clock.frozen_time,
             view,
+            _consent_end(connected),
             _fault(connected, clock),
             connected.owner,
         )
+
+    async def count_call(self, opened: OpenClock, request: BankRequest, account: str = "") -> bool:
+        """Count a call for data that succeeds. Return False if it exceeds the limit of the connection."""
+        connection = opened.connection
+        if connection.settings.calls_per_day is UNSET:
+            return True
+        is_counted = await self.services.store.count_bank_call(connection.key, account, request.now)
+        if is_counted is None:
+            raise UnknownSecret
+        return is_counted
 
     async def view_with(self, opened: OpenClock, names: Collection[Quirk]) -> BankView:
         """Return the view that the connection has with these quirks."""
@@ -170,9 +183,16 @@ def _applied_quirks(connected: ConnectedClock) -> AppliedQuirks:
     return AppliedQuirks.of(connection.settings.quirks, BankConnection(connection.key, connected.connected_at))
 
 
+def _consent_end(connected: ConnectedClock) -> Instant | None:
+    days = connected.connection.settings.consent_days
+    return None if days is UNSET else connected.consent_from + timedelta(days=days)
+
+
 def _fault(connected: ConnectedClock, clock: Clock) -> BankFault | None:
     """Return the first fault that holds. It begins with the clock at the earliest."""
-    at = clock.frozen_time
+    at, consent_ends = clock.frozen_time, _consent_end(connected)
+    if consent_ends is not None and consent_ends <= at:
+        return BankFault("LOGIN_REQUIRED", consent_ends)
     if connected.login_required:
         return BankFault("LOGIN_REQUIRED", at)
     faults = connected.connection.settings.bank_faults or ()

@@ -211,11 +211,12 @@ class Plaid:
     async def _get_accounts(self, call: AccountsRequest, request: BankRequest) -> Members:
         clock = await self._open(call, request)
         accounts = _find_accounts(clock, call.options.account_ids)
+        await self._count(clock, request)
         return {"accounts": [to_account(clock, account) for account in accounts], "item": self._item(clock)}
 
     async def _refresh(self, call: ItemRequest, request: BankRequest) -> Members:
         # The bank is always up to date.
-        await self._open(call, request)
+        await self._count(await self._open(call, request), request)
         return {}
 
     async def _get_institution(self, call: InstitutionRequest, request: BankRequest) -> Members:
@@ -244,6 +245,7 @@ class Plaid:
         found.sort(key=lambda position: rows[position].content.at, reverse=True)
         offset = call.options.offset or 0
         page = found[offset : offset + (call.options.count or 100)]
+        await self._count(clock, request)
         return {
             "accounts": [to_account(clock, account) for account in accounts],
             "item": self._item(clock),
@@ -271,6 +273,7 @@ class Plaid:
         if page is None:
             message = "the underlying data changed during pagination; start again with the first cursor of the loop"
             raise PlaidError("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION", message, "TRANSACTIONS_ERROR")
+        await self._count(clock, request)
         return {
             "accounts": [to_account(clock, account) for account in accounts],
             "added": await self._encode_rows(clock, page.added, described=call.options.include_original_description),
@@ -282,6 +285,11 @@ class Plaid:
             "removed": page.removed,
             "transactions_update_status": "HISTORICAL_UPDATE_COMPLETE",
         }
+
+    async def _count(self, clock: OpenClock, request: BankRequest) -> None:
+        """Count a call that nothing else refuses. Raise the error of the bank's limit."""
+        if not await self._bank.count_call(clock, request):
+            raise SimulatedFault("RATE_LIMITED", request.path)
 
     async def _before(self, clock: OpenClock, cursor: Cursor) -> Shown:
         """Return what the client has seen. The connection may have had other quirks then."""
@@ -308,6 +316,7 @@ class Plaid:
         if not accounts:
             message = "there are no valid checking or savings account(s) associated with this Item"
             raise PlaidError("NO_AUTH_ACCOUNTS", message, "ITEM_ERROR")
+        await self._count(clock, request)
         return {
             "accounts": [to_account(clock, account) for account in accounts],
             "item": self._item(clock),
@@ -318,6 +327,7 @@ class Plaid:
         clock = await self._open(call, request)
         owner = to_owner(made_up.Owner(clock.clock.key))
         accounts = _find_accounts(clock, call.options.account_ids)
+        await self._count(clock, request)
         return {
             "accounts": [{**to_account(clock, account), "owners": [owner]} for account in accounts],
             "item": self._item(clock),

@@ -119,7 +119,7 @@ def to_item(clock: OpenClock, institution_id: str, error: Mapping[str, Any] | No
     return {
         "available_products": ["balance"],
         "billed_products": _PRODUCTS,
-        "consent_expiration_time": None,
+        "consent_expiration_time": clock.consent_ends,
         "created_at": clock.connected_at,
         "error": error,
         "institution_id": institution_id,

@@ -129,10 +129,13 @@ class Simplefin:
             raise UnknownSecret
         match clock.fault and clock.fault.kind:
             case "RATE_LIMITED":
-                return SimplefinError(429, "Too many requests. Try again later.").response
+                return _too_many_requests()
             case "INTERNAL_ERROR":
                 return SimplefinError(500, "The bank failed. Try again later.").response
-        return 200, _JSON, _encode(await self._account_set(clock, query))
+        account_set = await self._account_set(clock, query)
+        if clock.fault is None and not await self._bank.count_call(clock, request):
+            return _too_many_requests()
+        return 200, _JSON, _encode(account_set)
 
     async def _account_set(self, clock: OpenClock, query: _Query) -> Mapping[str, Any]:
         connection, faults = clock.connection, []
@@ -186,6 +189,10 @@ class Simplefin:
             "balance-date": _to_unix(clock.at),
             "transactions": rows,
         }
+
+
+def _too_many_requests() -> Response:
+    return SimplefinError(429, "Too many requests. Try again later.").response
 
 
 def _find_rows(clock: OpenClock, accounts: Collection[str], query: _Query) -> list[int]:

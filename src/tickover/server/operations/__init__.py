@@ -30,6 +30,7 @@ _MODULES: Final = (
     "export_test_clock",
     "connect_test_clock",
     "list_test_clock_connections",
+    "update_test_clock_connection",
     "disconnect_test_clock",
     "get_current_user",
     "create_access_token",

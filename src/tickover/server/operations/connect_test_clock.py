@@ -18,7 +18,7 @@ from tickover.api.connections import (
     fault_faults,
     quirk_faults,
 )
-from tickover.api.errors import Fault, Reason, Rejection
+from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.api.fields import Text, doc
 from tickover.api.limits import DEFAULT_INSTITUTION, MAX_CONNECTIONS, MAX_INSTITUTION
 from tickover.api.timestamps import Instant
@@ -41,6 +41,21 @@ class ConnectEntry(ClockParams, frozen=True):
     def faults(self, now: Instant) -> Iterator[Fault]:
         yield from fault_faults(self.bank_faults)
         yield from quirk_faults(self.quirks, self.protocol)
+
+
+class ConnectionParams(ClockParams, frozen=True):
+    """The parameters of an operation on a connection."""
+
+    connection_id: Annotated[Text, doc("The ID of a connection of this clock.")]
+
+    @property
+    def key(self) -> bytes:
+        """The key in the ID, or one that no connection has."""
+        return ids.read("conn", self.connection_id) or bytes(16)
+
+
+def unknown_connection() -> Rejection:
+    return invalid_params([Fault("connectionId", "existing", "must be the ID of a connection of this clock")])
 
 
 def to_result(stored: StoredConnection) -> Connection:

@@ -1,15 +1,7 @@
-from typing import Annotated
-
-from tickover.api import ids
 from tickover.api.access_tokens import Done
-from tickover.api.errors import Fault, invalid_params
-from tickover.api.fields import Text, doc
+from tickover.server.operations.connect_test_clock import ConnectionParams, unknown_connection
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
-from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
-
-
-class DisconnectEntry(ClockParams, frozen=True):
-    connection_id: Annotated[Text, doc("The ID of a connection of this clock.")]
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, live_key, not_found
 
 
 @Operation(
@@ -23,16 +15,15 @@ class DisconnectEntry(ClockParams, frozen=True):
         }
     },
 )
-async def disconnect_test_clock(params: DisconnectEntry, caller: Caller, services: Services) -> Done:
+async def disconnect_test_clock(params: ConnectionParams, caller: Caller, services: Services) -> Done:
     """End a connection of a clock.
 
     The connection's secrets stop working immediately, on every server.
     """
-    clock_key, key = live_key(params.id, caller.now), ids.read("conn", params.connection_id)
-    deleted = await services.store.delete_connection(key or b"\0" * 16, clock_key, caller.token)
+    clock_key = live_key(params.id, caller.now)
+    deleted = await services.store.delete_connection(params.key, clock_key, caller.token)
     if deleted is None:
         raise not_found()
     if not deleted:
-        fault = Fault("connectionId", "existing", "must be the ID of a connection of this clock")
-        raise invalid_params([fault])
+        raise unknown_connection()
     return Done()

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from tickover.api.clocks import AddEntry, ContributionEntry, NewClock
 from tickover.api.command_arguments import int_if_whole
+from tickover.api.connections import BankSettings
 from tickover.api.expectations import ExpectationEntry
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clock import Clock
@@ -60,6 +61,8 @@ class Schedule(Struct, frozen=True, array_like=True, dict=True):
     """Card payments that were cancelled after their authorization. A bank has shown them, and has to take them back."""
     former_currencies: list[str] = []
     """Those that cancelled transactions and replaced opening balances had. A bank has shown accounts for them."""
+    bank_defaults: BankSettings | None = None
+    """For connections that an app makes itself."""
 
     @property
     def item_count(self) -> int:

@@ -32,6 +32,8 @@ def view(frozen_time: Instant, schedule: Schedule, names: bytes = b"", *, detail
         joined += (b',"openingBalances":', _encode(schedule.opening_balances))
     if schedule.expectations is not None:
         joined += (b',"expectations":', _encode(schedule.expectations))
+    if schedule.bank_defaults is not None:
+        joined += (b',"bankDefaults":', _encode(schedule.bank_defaults))
     joined += items
     return b"".join(joined)
 

@@ -1,8 +1,8 @@
 """The methods that both stores have alike: rules, and statements with the same values and columns."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, TypeVar
 
 from msgspec import json
 
@@ -180,6 +180,14 @@ class BaseStore(ABC):
 
     async def delete_connection(self, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
         return await self._run(lambda: connections.delete_connection(key, clock_key, owner))
+
+    async def update_connection(
+        self, key: bytes, clock_key: bytes, owner: Owner, changes: Mapping[str, Any]
+    ) -> StoredConnection | Literal[False] | None:
+        return await self._run(lambda: connections.update_connection(key, clock_key, owner, changes))
+
+    async def count_bank_call(self, key: bytes, account: str, now: Instant) -> bool | None:
+        return await self._run(lambda: connections.count_bank_call(key, account, now))
 
     async def claim_connection(
         self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes

@@ -99,9 +99,9 @@ def connections_of(rows: Sequence[Sequence[Any]]) -> list[StoredConnection] | No
 
 def connected_clock(*columns: Any) -> ConnectedClock:
     """Return the clock of these columns: those of a connection, and those of its clock."""
-    connected_at, login_required, owner, *clock = columns[7:]
-    connection = connection_of(*columns[:7])
-    return ConnectedClock(connection, from_micros(connected_at), bool(login_required), owner, stored_clock(*clock))
+    connected_at, consent_from, login_required, owner, *clock = columns[7:]
+    instants = from_micros(connected_at), from_micros(consent_from)
+    return ConnectedClock(connection_of(*columns[:7]), *instants, bool(login_required), owner, stored_clock(*clock))
 
 
 def link_token_of(*columns: Any) -> tuple[StoredLinkToken, Token]:

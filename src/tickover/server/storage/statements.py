@@ -130,12 +130,22 @@ INSERT_CONNECTION: Final = _both("""
 LIST_CONNECTIONS: Final = _both(f"""
     select {_CONNECTION} from clocks left join connections on clock_key = clocks.key
     where clocks.key = $3 and owner = {OWNER}""")
+# A clock without this connection has one row without values.
+FIND_CONNECTION_OF_CLOCK: Final = _both(f"""
+    select {_CONNECTION} from clocks left join connections on clock_key = clocks.key and connections.key = $4
+    where clocks.key = $3 and owner = {OWNER}""")
+UPDATE_SETTINGS: Final = _both("update connections set settings = $2 where key = $1 and {lock} returning key")
+FIND_RECENT_CALLS: Final = _both("""
+    select frozen_time, settings, recent_calls from connections join clocks on clocks.key = clock_key
+    where connections.key = $1""")
+SET_RECENT_CALLS: Final = _both("update connections set recent_calls = $2 where key = $1 and {lock} returning key")
 DELETE_CONNECTION: Final = _both("delete from connections where key = $1 and clock_key = $2 and {lock} returning key")
 CLAIM_CONNECTION: Final = _both("""
-    update connections set setup_digest = null, access_digest = $2
+    update connections set setup_digest = null, access_digest = $2,
+      consent_from = (select frozen_time from clocks where clocks.key = clock_key)
     where setup_digest = $1 and protocol = $3 and clock_key >= $4 returning key""")
 FIND_CONNECTION: Final = _both(f"""
-    select {_CONNECTION}, connected_at, login_required, owner, clocks.key, {_CLOCK},
+    select {_CONNECTION}, connected_at, consent_from, login_required, owner, clocks.key, {_CLOCK},
       case when revision is distinct from $4 then (
         select body from schedules where schedules.clock_key = clocks.key
       ) end

@@ -1,7 +1,7 @@
 """The interface `Store`, and the types of its results."""
 
-from collections.abc import Callable, Sequence
-from typing import Final, Literal, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Literal, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -203,6 +203,8 @@ class ConnectedClock(Struct, frozen=True):
     connection: StoredConnection
     connected_at: Instant
     """The clock's time when it was connected."""
+    consent_from: Instant
+    """The clock's time when the connection was claimed."""
     login_required: bool
     """Whether the bank requires a new login from now on."""
     owner: bytes
@@ -419,6 +421,18 @@ class Store(Protocol):
 
     async def delete_connection(self, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
         """Delete a connection of a clock. Return False if there is none, and None if the owner has no such clock."""
+
+    async def update_connection(
+        self, key: bytes, clock_key: bytes, owner: Owner, changes: Mapping[str, Any]
+    ) -> StoredConnection | Literal[False] | None:
+        """Replace some settings of a connection. Return False if there is none, and None if there is no such clock."""
+
+    async def count_bank_call(self, key: bytes, account: str, now: Instant) -> bool | None:
+        """Count a call for data at the clock's time. Return False, and count nothing, if it exceeds the limit.
+
+        The calls of the last 24 hours of the clock's time count, those for each account on their own. `account` is
+        empty if they count together. Without a limit, nothing is counted. Return None if there is no such connection.
+        """
 
     async def claim_connection(
         self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes

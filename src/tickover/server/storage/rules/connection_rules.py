@@ -1,10 +1,22 @@
-"""Connections: how many a clock may have, and the login that a bank requires."""
+"""Connections: how many a clock may have, their settings and logins, and how often a program may call."""
 
-from tickover.api.timestamps import from_micros, to_micros
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final, Literal
+
+from msgspec import UNSET, json
+from msgspec.structs import replace
+
+from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.storage import statements
-from tickover.server.storage.rows import decode_settings, encode_settings, owner_values
-from tickover.server.storage.rules.steps import Call, Rule, owner_lock, read, write
+from tickover.server.storage.rows import connection_of, decode_settings, encode_settings, owner_values
+from tickover.server.storage.rules.steps import Call, Lock, Rule, owner_lock, read, write
 from tickover.server.storage.store import Created, Owner, Repair, StoredConnection, TooManyConnections
+
+_DAY: Final = timedelta(days=1) // timedelta(microseconds=1)
+_Calls = dict[str, list[tuple[int, int]]]
+"""The instants of calls, and their number, by account."""
+_decode_calls: Final = json.Decoder(_Calls).decode
 
 
 def create_connection(
@@ -42,3 +54,37 @@ def repair_login(
     repaired = encode_settings(repair(decode_settings(settings), from_micros(frozen_time)))
     done = yield write(Call(statements.REPAIR_LOGIN, (access_digest, repaired, frozen_time, setup_digest)))
     return bool(done)
+
+
+def update_connection(
+    key: bytes, clock_key: bytes, owner: Owner, changes: Mapping[str, Any]
+) -> Rule[StoredConnection | Literal[False] | None]:
+    yield owner_lock(owner)
+    [found] = yield read(Call(statements.FIND_CONNECTION_OF_CLOCK, (*owner_values(owner), clock_key, key)))
+    if found is None:
+        return None
+    if found[0] is None:
+        return False
+    stored = connection_of(*found)
+    updated = replace(stored, settings=replace(stored.settings, **changes))
+    written = yield write(Call(statements.UPDATE_SETTINGS, (key, encode_settings(updated.settings))))
+    return updated if written else False
+
+
+def count_bank_call(key: bytes, account: str, now: Instant) -> Rule[bool | None]:
+    yield Lock(f"connection {key.hex()}", used_at=to_micros(now))
+    [found] = yield read(Call(statements.FIND_RECENT_CALLS, (key,)))
+    if found is None:
+        return None
+    at, settings, recent_calls = found
+    limit = decode_settings(settings).calls_per_day
+    if limit is UNSET:
+        return True
+    calls: _Calls = _decode_calls(recent_calls) if recent_calls else {}
+    recent = {each: count for each, count in calls.get(account, ()) if each > at - _DAY}
+    if sum(recent.values()) >= limit:
+        return False
+    recent[at] = recent.get(at, 0) + 1
+    calls[account] = list(recent.items())
+    written = yield write(Call(statements.SET_RECENT_CALLS, (key, json.encode(calls).decode())))
+    return True if written else None
