@@ -72,22 +72,12 @@ FIND_CREATION: Final = _both(f"""
     select params, key, {_CLOCK}, body
     from creations join clocks on key = creations.clock_key join schedules on schedules.clock_key = key
     where creations.digest = $3 and owner = {OWNER} and key >= $4""")
-INSERT_CLOCKS: Final = Statement(
-    sqlite="""
+# PostgreSQL creates many clocks at once, with `postgres.statements.CREATE_CLOCKS`.
+INSERT_CLOCK: Final = _both("""
     insert into clocks (key, owner, start_time, frozen_time, max_time, bytes, name, labels)
-    values ($1, $2, $3, $4, $5, $6, $7, $8)""",
-    postgres="""
-    insert into clocks (key, owner, start_time, frozen_time, max_time, bytes, name, labels)
-    select * from unnest(
-      $1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::integer[], $7::text[], $8::text[]
-    ) where {lock}
-    returning key""",
-)
-INSERT_SCHEDULES: Final = Statement(
-    sqlite="insert into schedules (clock_key, body) values ($1, $2)",
-    postgres="""
-    insert into schedules (clock_key, body) select * from unnest($1::uuid[], $2::bytea[]) where {lock}""",
-)
+    values ($1, $2, $3, $4, $5, $6, $7, $8)
+    returning key""")
+INSERT_SCHEDULE: Final = _both("insert into schedules (clock_key, body) values ($1, $2)")
 INSERT_CREATION: Final = _both("""
     insert into creations (digest, params, clock_key) select $1, $2, $3 where {lock}
     on conflict (digest) do update set params = excluded.params, clock_key = excluded.clock_key""")

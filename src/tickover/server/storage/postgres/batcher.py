@@ -39,13 +39,13 @@ class _WaitingCall(Generic[_Call, _Result]):
 class Batcher(Generic[_Call, _Result]):
     """Collects calls while earlier batches run, so a busy server spends less on each call.
 
-    `run` executes a batch and returns one result for each call, in the same order. A PostgresError proves that the
-    batch changed nothing.
+    `run` executes a batch and returns one result for each call, in the same order. An exception among them is raised to
+    the caller. If `run` raises a PostgresError, the batch changed nothing.
     """
 
     def __init__(
         self,
-        run: Callable[[Sequence[_Call]], Awaitable[Sequence[_Result]]],
+        run: Callable[[Sequence[_Call]], Awaitable[Sequence[_Result | Exception]]],
         group_key: Callable[[_Call], Hashable],
         conflict_key: Callable[[_Call], Hashable] = id,
         size: Callable[[_Call], int] = lambda _: 0,
@@ -133,7 +133,10 @@ class Batcher(Generic[_Call, _Result]):
                     await self._run_batch([entry])
         else:
             for entry, result in zip(batch, results, strict=True):
-                entry.resolve(result)
+                if isinstance(result, Exception):
+                    entry.fail(result)
+                else:
+                    entry.resolve(result)
 
     async def close(self) -> None:
         """Finish all accepted calls."""

@@ -1,83 +1,112 @@
-"""Runs the rules of creations that wait at the same time with two round trips for all of them."""
+"""Runs the rules of creations that wait at the same time, with one statement for all of them.
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
-from typing import Any, NamedTuple, TypeVar
+The statement creates the clocks of each owner whose lock has the version that this server saw last. So what the owner
+used of the quota at that time is still true. For other owners it returns what their rules read, and they start again.
+"""
 
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from contextlib import ExitStack
+from typing import Any, Final, NamedTuple
+
+from tickover.server.lru_cache import LruCache
 from tickover.server.storage.postgres.rules import RuleRunner
-from tickover.server.storage.postgres.statements import FIND_USAGES, INSERT_CLOCKS_OF_OWNERS
-from tickover.server.storage.rules.steps import Lock, Read, Rule, Step, UsageQuery, Write
+from tickover.server.storage.postgres.statements import CREATE_CLOCKS
+from tickover.server.storage.rules.steps import Call, Lock, Read, Rule, Step, Write
+from tickover.server.storage.statements import INSERT_CLOCK, INSERT_CREATION, INSERT_SCHEDULE, Statement
 
-_Outcome = TypeVar("_Outcome")
+_MAX_OWNERS: Final = 10_000
+_NEVER_TAKEN: Final = -(2**63)
 
 
-class _Started(NamedTuple):
+class _State(NamedTuple):
+    """What a rule reads."""
+
+    version: int
+    """The version of the lock, or `_NEVER_TAKEN`."""
+    usage: Sequence[Any]
+    """The row of `USAGE`."""
+    creations: dict[bytes, Sequence[Any]]
+    """The rows of `FIND_CREATION`, by digest. Empty if the state is cached: the statement looks for them again."""
+
+
+class _Attempt(NamedTuple):
+    """A rule that waits for what it reads, or for its write."""
+
     rule: Rule[Any]
     lock: Lock
-    query: Sequence[Any]
-    """The values of the statement `USAGE`."""
+    queries: Sequence[Call]
+    state: _State | None
+    """None if it reads."""
+    write: Write
 
 
 class _Finished(Exception):
     """A rule has ended with this outcome."""
 
 
-async def create_together(runner: RuleRunner, rules: Mapping[str, Callable[[], Rule[_Outcome]]]) -> dict[str, _Outcome]:
-    """Run rules that create clocks without idempotency records, by the names of their locks.
+class CreationRunner:
+    def __init__(self, runner: RuleRunner) -> None:
+        self._runner = runner
+        self._cached: LruCache[str, _State] = LruCache(_MAX_OWNERS)
+        """The states after the last writes of this server, by the names of the locks."""
 
-    A rule starts again if another server has changed its owner's clocks between the read and the write.
-    """
-    outcomes: dict[str, _Outcome] = {}
-    async with AsyncExitStack() as held:
-        for name in sorted(rules):
-            await runner.lock(name, held)
-        async for _ in runner.attempts():
-            outcomes |= await _attempt(runner, [_start(rules[name]) for name in sorted(rules.keys() - outcomes)])
-            if len(outcomes) == len(rules):
-                break
-    return outcomes
+    async def run(self, rules: Mapping[str, Callable[[], Rule[Any]]], outcomes: MutableMapping[str, Any]) -> None:
+        """Run rules by the names of their locks, and add their outcomes. After an exception, those are complete too."""
+        with ExitStack() as held:
+            for name in sorted(rules):
+                await self._runner.lock(name, held)
+            fresh: dict[str, _State] = {}
+            async for _ in self._runner.attempts():
+                attempts = []
+                for name in sorted(rules.keys() - outcomes):
+                    try:
+                        attempts.append(_start(rules[name](), fresh.get(name), self._cached.get(name)))
+                    except _Finished as finished:
+                        outcomes[name] = finished.args[0]
+                if not attempts:
+                    return
+                fresh = await self._execute(attempts, outcomes)
+
+    async def _execute(self, attempts: Sequence[_Attempt], outcomes: MutableMapping[str, Any]) -> dict[str, _State]:
+        """Add the outcomes of the rules that have written. Return what the others have to read."""
+        only_reads = all(each.state is None for each in attempts)
+        rows = await self._runner.fetch(CREATE_CLOCKS, _values(attempts), is_repeatable=only_reads)
+        by_name = {each.lock.name: each for each in attempts}
+        fresh: dict[str, _State] = {}
+        for name, new_version, version, user, clocks, size, oldest, digest, *creation in rows:
+            if new_version is not None:
+                each = by_name[name]
+                self._cached.put(name, _after_write(each, new_version))
+                outcomes[name] = _finish(each.rule)
+                continue
+            seen = _NEVER_TAKEN if version is None else version
+            state = fresh.setdefault(name, _State(seen, (user, clocks, size, oldest), {}))
+            if digest is not None:
+                state.creations[digest] = creation
+        return fresh
 
 
-async def _attempt(runner: RuleRunner, started: Sequence[_Started]) -> dict[str, Any]:
-    """Return the outcomes by the names of the locks. Rules whose lock has changed have none."""
-    outcomes: dict[str, Any] = {}
-    writes: list[tuple[_Started, int | None, Write]] = []
-    found = await runner.fetch(FIND_USAGES, _columns(each.query for each in started), is_repeatable=True)
-    for position, version, *usage in found:
-        each = started[position - 1]
-        try:
-            writes.append((each, version, _decide(each.rule, usage)))
-        except _Finished as finished:
-            outcomes[each.lock.name] = finished.args[0]
-    written = await _write(runner, writes) if writes else set()
-    for each in [each for each, _, _ in writes if each.lock.name in written]:
-        try:
-            _send(each.rule, [True])
-        except _Finished as finished:
-            outcomes[each.lock.name] = finished.args[0]
-    return outcomes
-
-
-def _start(make_rule: Callable[[], Rule[Any]]) -> _Started:
-    rule = make_rule()
+def _start(rule: Rule[Any], fresh: _State | None, cached: _State | None) -> _Attempt:
+    """Run the rule until its write, or until it reads what is not known. Raise _Finished if it ends before."""
     lock, step = _send(rule, None), _send(rule, None)
     assert isinstance(lock, Lock)
     assert isinstance(step, Read)
-    [query] = step.queries
-    # Without a quota, the rule asks for the owner alone.
-    counts_all = isinstance(query, UsageQuery)
-    values = query.values if counts_all else (*query.values, b"\xff" * 16, 0)
-    return _Started(rule, lock, (lock.name, *values))
-
-
-def _decide(rule: Rule[Any], usage: Sequence[Any]) -> Write:
-    """Return the write of the rule. Raise _Finished if it writes nothing."""
-    step = _send(rule, [usage])
+    queries, state = step.queries, fresh or cached
     while isinstance(step, Read):
-        # The usage is exact.
-        step = _send(rule, [usage])
+        usage, *creations = step.queries
+        if state is None or (fresh is None and usage.exact):
+            return _Attempt(rule, lock, queries, None, Write([]))
+        step = _send(rule, [state.usage, *(state.creations.get(_digest(query)) for query in creations)])
     assert isinstance(step, Write)
-    return step
+    if not any(change.statement is INSERT_CLOCK for change in step.changes):
+        # All clocks exist. The statement that found them has also touched their records.
+        raise _Finished(_finish(rule))
+    return _Attempt(rule, lock, queries, state, step)
+
+
+def _digest(query: Call) -> bytes:
+    digest: bytes = query.values[2]
+    return digest
 
 
 def _send(rule: Rule[Any], answer: Any) -> Step:
@@ -87,14 +116,48 @@ def _send(rule: Rule[Any], answer: Any) -> Step:
         raise _Finished(stopped.value) from None
 
 
-async def _write(runner: RuleRunner, writes: Sequence[tuple[_Started, int | None, Write]]) -> set[str]:
-    """Insert the clocks, except those of owners whose locks have changed. Return the names of the other locks."""
-    locks = [(each.lock.name, each.lock.token, version, each.lock.used_at) for each, version, _ in writes]
-    clocks = [(*row, each.lock.name) for each, _, write in writes for row in write.changes[0].values]
-    bodies = [body for _, _, write in writes for _, body in write.changes[1].values]
-    values = [*_columns(locks), *_columns(clocks), bodies]
-    return {name for (name,) in await runner.fetch(INSERT_CLOCKS_OF_OWNERS, values, is_repeatable=False)}
+def _finish(rule: Rule[Any]) -> Any:
+    """Return the outcome of a rule after its write."""
+    try:
+        rule.send([True])
+    except StopIteration as stopped:
+        return stopped.value
+    raise AssertionError("the rule writes twice")
 
 
-def _columns(rows: Any) -> list[list[object]]:
-    return [list(column) for column in zip(*rows, strict=True)]
+def _after_write(each: _Attempt, version: int) -> _State:
+    change = each.write.usage
+    assert each.state is not None
+    assert change is not None
+    user, clocks, size, oldest = each.state.usage
+    keys = [key for key in (oldest, change.oldest) if key is not None]
+    return _State(version, (user, clocks + change.clocks, size + change.bytes, min(keys)), {})
+
+
+def _values(attempts: Sequence[_Attempt]) -> list[object]:
+    """Return the values of `CREATE_CLOCKS`. All rules have the same quota."""
+    # The greatest key, so that a rejected owner has a live clock.
+    min_live_key, max_clocks = bytes(16), 0
+    owners: list[Sequence[object]] = []
+    records: list[Sequence[object]] = []
+    clocks: list[Sequence[object]] = []
+    for each in attempts:
+        name, (usage, *creations) = each.lock.name, each.queries
+        _, digest, key, max_clocks = usage.values
+        min_live_key = max(min_live_key, key)
+        owners.append((name, bytes.fromhex(name), digest, each.state.version if each.state else None))
+        inserted = {digest: (params, key) for digest, params, key in _rows_of(each.write, INSERT_CREATION)}
+        # A rule with a state knows the creations that it doesn't insert.
+        wanted = creations if each.state is None else [query for query in creations if _digest(query) in inserted]
+        records += [(name, _digest(query), *inserted.get(_digest(query), (None, None))) for query in wanted]
+        bodies = dict(_rows_of(each.write, INSERT_SCHEDULE))
+        clocks += [(name, key, *row, bodies[key]) for key, _, *row in _rows_of(each.write, INSERT_CLOCK)]
+    return [min_live_key, max_clocks, *_columns(owners, 4), *_columns(records, 4), *_columns(clocks, 9)]
+
+
+def _rows_of(write: Write, statement: Statement) -> Sequence[Any]:
+    return [call.values for call in write.changes if call.statement is statement]
+
+
+def _columns(rows: Sequence[Sequence[object]], count: int) -> list[list[object]]:
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(count)]

@@ -8,7 +8,7 @@ connection in between, and needs nothing that only PostgreSQL has, such as advis
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import ExitStack, suppress
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
@@ -50,7 +50,7 @@ class RuleRunner:
 
     async def run(self, rule: Callable[[], Rule[_Outcome]]) -> _Outcome:
         """Return the outcome of the rule. Raise UNAVAILABLE if it waits too long."""
-        async with AsyncExitStack() as held:
+        with ExitStack() as held:
             run = _Run(self, held)
             async for _ in self.attempts():
                 with suppress(_Stale):
@@ -66,31 +66,34 @@ class RuleRunner:
         raise overloaded()
 
     async def fetch(self, statement: str, values: Sequence[object], *, is_repeatable: bool) -> Sequence[Any]:
-        async with _soon(self._slots):
+        await _acquire(self._slots)
+        try:
             return await self._database.fetch(statement, *values, is_repeatable=is_repeatable)
+        finally:
+            self._slots.release()
 
-    async def lock(self, name: str, held: AsyncExitStack) -> None:
+    async def lock(self, name: str, held: ExitStack) -> None:
         """Wait for other calls of this server."""
         lock = self._locks.setdefault(name, asyncio.Lock())
-        await held.enter_async_context(_soon(lock))
+        await _acquire(lock)
+        held.callback(lock.release)
 
 
-@asynccontextmanager
-async def _soon(lock: asyncio.Lock | asyncio.Semaphore) -> AsyncIterator[None]:
-    """Hold the lock. Raise UNAVAILABLE if it isn't free soon."""
+async def _acquire(lock: asyncio.Lock | asyncio.Semaphore) -> None:
+    """Raise UNAVAILABLE if it isn't free soon."""
+    if not lock.locked():
+        # A timeout would take several times as long.
+        await lock.acquire()
+        return
     try:
         async with asyncio.timeout(MAX_WAIT_SECONDS):
             await lock.acquire()
     except TimeoutError:
         raise overloaded() from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 class _Run:
-    def __init__(self, runner: RuleRunner, held: AsyncExitStack) -> None:
+    def __init__(self, runner: RuleRunner, held: ExitStack) -> None:
         self._runner = runner
         self._held = held
         self._held_names: set[str] = set()
@@ -131,10 +134,8 @@ class _Run:
 
     async def _write(self, changes: Sequence[Call]) -> list[Any]:
         texts = tuple(call.statement.postgres for call in changes)
-        values: list[object] = []
-        for call in changes:
-            values += [list(column) for column in zip(*call.values, strict=True)] if call.many else call.values
-        sizes = tuple(len(call.values[0] if call.many else call.values) for call in changes)
+        values: list[object] = [value for call in changes for value in call.values]
+        sizes = tuple(len(call.values) for call in changes)
         guard = ""
         if (lock := self._lock) is not None:
             guard = (_INSERT_LOCK if self._version is None else _UPDATE_LOCK) if self._has_read else FORCE_LOCK

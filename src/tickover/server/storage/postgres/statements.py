@@ -34,46 +34,63 @@ ADVANCE_CLOCKS_WITH_SCHEDULES: Final = f"""
     )
     select * from whole"""
 
-# What `USAGE` returns for one owner, and before it the version of the owner's lock.
-FIND_USAGES: Final = """
-    select input.position, (select version from locks where name = input.name),
-      found.owner, used.clocks, used.bytes,
-      (select key from clocks where owner = found.owner and key >= input.min_live_key order by key limit 1)
-    from unnest($1::text[], $2::uuid[], $3::bytea[], $4::uuid[], $5::bigint[]) with ordinality
-      as input (name, owner, token, min_live_key, max_clocks, position)
-    cross join lateral (
-      select coalesce(input.owner, (select user_key from tokens where digest = input.token)) as owner
-    ) as found
-    cross join lateral (
-      select count(*) as clocks, coalesce(sum(bytes), 0) as bytes
-      from (
-        select bytes from clocks where owner = found.owner and key >= input.min_live_key limit input.max_clocks
-      ) as live
-    ) as used"""
-# Names are sorted, and locks are taken in that order, so that two batches never deadlock. Returns the names of the
-# locks that have not changed. The clocks of other owners are not created.
-INSERT_CLOCKS_OF_OWNERS: Final = """
+# Takes the locks of owners that have the version `seen`, and creates the clocks of these owners. For other owners, and
+# without `seen`, it returns the version, what `USAGE` returns, and a row for each creation that `FIND_CREATION` finds.
+# Names are sorted, and locks are taken in that order, so that two batches never deadlock.
+CREATE_CLOCKS: Final = """
     with input as materialized (
-      select name, seen, used_at
-      from unnest($1::text[], $2::bytea[], $3::bigint[], $4::bigint[]) as input (name, token, seen, used_at)
-      where token is null or exists (select from tokens where digest = token)
+      select name, seen,
+        case when token is null or exists (select from tokens where digest = token) then owner end as owner
+      from unnest($3::text[], $4::uuid[], $5::bytea[], $6::bigint[]) as input (name, owner, token, seen)
+    ), record as materialized (
+      select * from unnest($7::text[], $8::bytea[], $9::bytea[], $10::uuid[])
+        as record (lock_name, digest, params, clock_key)
+    ), existing as materialized (
+      select lock_name, record.digest, creations.params,
+        key, start_time, frozen_time, max_time, clocks.name, labels, revision, body
+      from record
+      join input on input.name = lock_name
+      join creations on creations.digest = record.digest and creations.clock_key >= $1
+      join clocks on key = creations.clock_key and clocks.owner = input.owner
+      join schedules on schedules.clock_key = key
+    ), touched as (
+      -- So that the commit waits for synchronous standbys, and doesn't confirm a clock that they may lack.
+      update creations set params = creations.params from existing where creations.digest = existing.digest
     ), lock as (
       insert into locks (name, used_at, version)
-      select name, used_at, nextval('lock_versions') from input order by name
+      select name, 9223372036854775807, nextval('lock_versions') from input
+      where seen is not null and owner is not null and name not in (select lock_name from existing) order by name
       on conflict (name) do update set version = excluded.version
       where locks.version = (select seen from input where input.name = locks.name)
-      returning name
+      returning name, version
     ), clock as (
       insert into clocks (key, owner, start_time, frozen_time, max_time, bytes, name, labels)
-      select key, owner, start_time, frozen_time, max_time, bytes, title, labels
+      select key, input.owner, start_time, frozen_time, max_time, bytes, title, labels
       from unnest(
-        $5::uuid[], $6::uuid[], $7::bigint[], $8::bigint[], $9::bigint[], $10::integer[], $11::text[], $12::text[],
-        $13::text[]
-      ) as input (key, owner, start_time, frozen_time, max_time, bytes, title, labels, lock_name)
-      where lock_name in (select name from lock)
+        $11::text[], $12::uuid[], $13::bigint[], $14::bigint[], $15::bigint[], $16::integer[], $17::text[], $18::text[]
+      ) as added (lock_name, key, start_time, frozen_time, max_time, bytes, title, labels)
+      join lock on lock.name = lock_name
+      join input on input.name = lock_name
     ), schedule as (
       insert into schedules (clock_key, body)
-      select key, body from unnest($5::uuid[], $14::bytea[], $13::text[]) as input (key, body, lock_name)
+      select key, body from unnest($11::text[], $12::uuid[], $19::bytea[]) as added (lock_name, key, body)
       where lock_name in (select name from lock)
+    ), creation as (
+      insert into creations (digest, params, clock_key)
+      select digest, params, clock_key from record where lock_name in (select name from lock)
+      on conflict (digest) do update set params = excluded.params, clock_key = excluded.clock_key
     )
-    select name from lock"""
+    select input.name, lock.version, (select version from locks where locks.name = input.name),
+      input.owner, used.clocks, used.bytes,
+      (select key from clocks where owner = input.owner and key >= $1 order by key limit 1),
+      existing.digest, existing.params,
+      existing.key, start_time, frozen_time, max_time, existing.name, labels, revision, body
+    from input
+    left join lock on lock.name = input.name
+    left join existing on lock_name = input.name
+    left join lateral (
+      select count(*) as clocks, coalesce(sum(bytes), 0) as bytes
+      from (
+        select bytes from clocks where owner = input.owner and key >= $1 limit $2
+      ) as live
+    ) as used on lock.name is null"""

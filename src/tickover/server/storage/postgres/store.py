@@ -1,19 +1,21 @@
 """The PostgreSQL store: concurrent calls of the hot path share a round trip. Others are rules."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
+from asyncpg import PostgresError
+from msgspec import Struct
 from msgspec.structs import replace
 
-from tickover.api.errors import unauthenticated
+from tickover.api.errors import Rejection, unauthenticated
 from tickover.api.timestamps import Instant, to_micros
 from tickover.server.schedule.clock import Clock
 from tickover.server.sign_in.resend_limits import HOUR
 from tickover.server.storage import statements
 from tickover.server.storage.base_store import BaseStore, sweeps
 from tickover.server.storage.postgres.batcher import Batcher
-from tickover.server.storage.postgres.creations import create_together
+from tickover.server.storage.postgres.creations import CreationRunner
 from tickover.server.storage.postgres.database import Database
 from tickover.server.storage.postgres.rules import RuleRunner
 from tickover.server.storage.postgres.statements import ADVANCE_CLOCKS, ADVANCE_CLOCKS_WITH_SCHEDULES
@@ -38,6 +40,7 @@ from tickover.server.storage.store import (
 from tickover.server.storage.write_probe import WriteProbe
 
 _Outcome = TypeVar("_Outcome")
+_CreationOutcome = Created | ExistingClock | QuotaExceeded | None
 
 
 class _TokenLookup(NamedTuple):
@@ -45,7 +48,7 @@ class _TokenLookup(NamedTuple):
     now: Instant
 
 
-class _Creation(NamedTuple):
+class _Creation(Struct, eq=False):
     new: NewClock
     owner: Owner
     quota: Quota
@@ -66,9 +69,12 @@ class PostgresStore(BaseStore):
         self._probe = WriteProbe(lambda: self._change(statements.PROBE))
         self._rules = RuleRunner(database, max_concurrent_rules)
         self._tokens = Batcher(self._find_tokens, group_key=lambda _: None)
+        self._creation_rules = CreationRunner(self._rules)
         self._creations = Batcher(
             self._create_clocks,
-            group_key=lambda _: None,
+            group_key=lambda each: (each.quota.clocks, each.quota.bytes),
+            # Of concurrent calls with the same idempotency key, the later ones find the clock of the first one.
+            conflict_key=lambda each: each.new.record.key_digest if each.new.record else id(each),
             size=lambda each: len(each.new.schedule),
         )
         self._advances = Batcher(
@@ -127,38 +133,41 @@ class PostgresStore(BaseStore):
     async def create_clock(
         self, clock: Clock, owner: Owner, schedule: bytes, quota: Quota, record: IdempotencyRecord | None = None
     ) -> Created | ExistingClock | QuotaExceeded:
-        new = NewClock(clock, schedule)
-        if record is None:
-            outcome = await self._creations.submit(_Creation(new, owner, quota))
-        else:
-            outcomes = await self._run(lambda: clocks.create_clocks(owner, [new], quota, record))
-            outcome = outcomes[0] if outcomes else None
+        outcome = await self._creations.submit(_Creation(NewClock(clock, schedule, record), owner, quota))
         if outcome is None:
             raise unauthenticated()
         return outcome
 
-    async def _create_clocks(
-        self, creations: Sequence[_Creation]
-    ) -> Sequence[Created | ExistingClock | QuotaExceeded | None]:
+    async def _create_clocks(self, creations: Sequence[_Creation]) -> Sequence[_CreationOutcome | Exception]:
         """Create the clocks of each owner in order. The result is None for an owner whose token was revoked."""
-        outcomes: list[Created | ExistingClock | QuotaExceeded | None] = [None] * len(creations)
-        groups: dict[tuple[object, ...], list[int]] = {}
-        for position, each in enumerate(creations):
-            groups.setdefault((each.owner, each.quota.clocks, each.quota.bytes), []).append(position)
-        while groups:
-            # An owner with several tokens has several groups, which share a lock.
-            batch = {user_of(creations[group[0]].owner): (key, group) for key, group in reversed(groups.items())}
-            rules = {
-                owner_lock(user).name: partial(_create_in_order, [creations[position] for position in group])
-                for user, (_, group) in batch.items()
-            }
-            found = await create_together(self._rules, rules)
-            for user, (key, group) in batch.items():
-                created = found[owner_lock(user).name]
-                for index, position in enumerate(group):
-                    outcomes[position] = created[index] if created is not None else None
-                del groups[key]
-        return outcomes
+        outcomes: dict[_Creation, _CreationOutcome | Exception] = {}
+        groups: dict[Owner, list[_Creation]] = {}
+        for each in creations:
+            groups.setdefault(each.owner, []).append(each)
+        try:
+            while groups:
+                # An owner with several tokens has several groups, which share a lock.
+                batch = {owner_lock(user_of(owner)).name: owner for owner in groups}
+                await self._create_groups({name: groups.pop(owner) for name, owner in batch.items()}, outcomes)
+        except (Rejection, PostgresError) as failure:
+            if not outcomes:
+                raise
+            # What has been created stays, so only the others fail.
+            return [outcomes.get(each, failure) for each in creations]
+        return [outcomes[each] for each in creations]
+
+    async def _create_groups(
+        self, groups: Mapping[str, Sequence[_Creation]], outcomes: dict[_Creation, _CreationOutcome | Exception]
+    ) -> None:
+        """Create the clocks of one group for each owner, by the names of their locks."""
+        rules = {name: partial(_create_in_order, group) for name, group in groups.items()}
+        found: dict[str, list[_CreationOutcome] | None] = {}
+        try:
+            await self._creation_rules.run(rules, found)
+        finally:
+            for name, created in found.items():
+                group = groups[name]
+                outcomes.update(zip(group, created or [None] * len(group), strict=True))
 
     async def advance_clock(
         self, key: bytes, owner: Owner, to: Instant, *, known_revision: int | None = None
@@ -197,7 +206,7 @@ def _create_in_order(
     creations: Sequence[_Creation],
 ) -> Rule[list[Created | ExistingClock | QuotaExceeded] | None]:
     """Return the rule for clocks of one owner."""
-    _, owner, quota = creations[0]
+    owner, quota = creations[0].owner, creations[0].quota
     # The greatest value, so that a rejected owner has a live clock.
     quota = replace(quota, min_live_key=max(each.quota.min_live_key for each in creations))
     return clocks.create_clocks(owner, [each.new for each in creations], quota)

@@ -1,6 +1,6 @@
 """Creating, renaming, amending and deleting clocks: idempotency, quotas and conflicts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -17,7 +17,7 @@ from tickover.server.storage.rows import (
     stored_bytes,
     stored_clock,
 )
-from tickover.server.storage.rules.steps import Call, Rule, UsageChange, UsageQuery, owner_lock, read, write
+from tickover.server.storage.rules.steps import Call, Rule, UsageChange, owner_lock, read, write
 from tickover.server.storage.store import (
     Amended,
     Amendment,
@@ -35,11 +35,13 @@ from tickover.server.storage.store import (
 )
 
 _NO_LIMIT = 2**31
+_Existing = Mapping[IdempotencyRecord | None, ExistingClock]
 
 
 class NewClock(Struct, frozen=True, gc=False):
     clock: Clock
     schedule: bytes
+    record: IdempotencyRecord | None = None
 
 
 class Usage(Struct, frozen=True):
@@ -57,60 +59,65 @@ class Usage(Struct, frozen=True):
 
 
 def create_clocks(
-    owner: Owner, new_clocks: Sequence[NewClock], quota: Quota, record: IdempotencyRecord | None = None
+    owner: Owner, new_clocks: Sequence[NewClock], quota: Quota
 ) -> Rule[list[Created | ExistingClock | QuotaExceeded] | None]:
     """Create the clocks in order, as they fit into the quota. Return None if the owner's token was revoked.
 
-    With a record, there is only one clock.
+    All records are different.
     """
     yield owner_lock(owner)
-    user = user_of(owner)
-    sizes = [stored_bytes(new.clock, new.schedule) for new in new_clocks]
+    records = [new.record for new in new_clocks if new.record is not None]
+    existing: _Existing = {}
     outcomes: list[Created | ExistingClock | QuotaExceeded] = []
     for exact in (False, True):
-        queries = [_usage(owner, quota, exact)] if quota.clocks or quota.bytes else [_find_owner(owner)]
-        queries += [_creation(owner, record, quota)] if record is not None else []
-        (found_user, *counted), *creations = yield read(*queries)
-        if found_user is None:
+        queries = [_creation(owner, record, quota) for record in records]
+        (user, *counted), *found = yield read(_usage(owner, quota, exact), *queries)
+        if user is None:
             return None
-        if record is not None and creations[0]:
-            yield write(Call(statements.TOUCH_CREATION, (record.key_digest,)))
-            return [existing_clock(*creations[0])]
-        outcomes = _check_quota(new_clocks, sizes, Usage(*counted) if counted else Usage(0, 0, None), quota)
-        if all(isinstance(outcome, Created) for outcome in outcomes):
+        existing = {record: existing_clock(*columns) for record, columns in zip(records, found, strict=True) if columns}
+        outcomes = _decide(new_clocks, existing, Usage(*counted), quota)
+        if not any(isinstance(outcome, QuotaExceeded) for outcome in outcomes):
             break
-    accepted = [
-        (new, size)
-        for new, size, outcome in zip(new_clocks, sizes, outcomes, strict=True)
-        if isinstance(outcome, Created)
-    ]
-    if accepted:
-        clocks = [_clock_values(new.clock, user, size) for new, size in accepted]
-        yield write(
-            Call(statements.INSERT_CLOCKS, clocks, many=True),
-            Call(statements.INSERT_SCHEDULES, [(new.clock.key, new.schedule) for new, _ in accepted], many=True),
-            *_insert_creation(record, new_clocks[0].clock.key),
-            usage=UsageChange(
-                user, min(new.clock.key for new, _ in accepted), len(accepted), sum(size for _, size in accepted)
-            ),
-        )
+    created = [new for new, outcome in zip(new_clocks, outcomes, strict=True) if isinstance(outcome, Created)]
+    changes = [Call(statements.TOUCH_CREATION, (record.key_digest,)) for record in records if record in existing]
+    usage_change = None
+    for new in created:
+        changes += [
+            Call(statements.INSERT_CLOCK, _clock_values(new, user_of(owner))),
+            Call(statements.INSERT_SCHEDULE, (new.clock.key, new.schedule)),
+            *_insert_creation(new.record, new.clock.key),
+        ]
+    if created:
+        oldest, size = min(new.clock.key for new in created), sum(_size(new) for new in created)
+        usage_change = UsageChange(user_of(owner), oldest, len(created), size)
+    if changes:
+        yield write(*changes, usage=usage_change)
     return outcomes
 
 
-def _check_quota(
-    new_clocks: Sequence[NewClock], sizes: Sequence[int], used: Usage, quota: Quota
+def _decide(
+    new_clocks: Sequence[NewClock],
+    existing: Mapping[IdempotencyRecord | None, ExistingClock],
+    used: Usage,
+    quota: Quota,
 ) -> list[Created | ExistingClock | QuotaExceeded]:
-    """Return for each clock whether it fits, together with the earlier ones that fit."""
+    """Return for each clock whether it exists or fits, together with the earlier ones that fit."""
     outcomes: list[Created | ExistingClock | QuotaExceeded] = []
-    for new, size in zip(new_clocks, sizes, strict=True):
+    for new in new_clocks:
         key = new.clock.key
-        more = Usage(used.clocks + 1, used.size + size, min(used.oldest or key, key))
-        if limit := more.exceeds(quota):
+        more = Usage(used.clocks + 1, used.size + _size(new), min(used.oldest or key, key))
+        if new.record in existing:
+            outcomes.append(existing[new.record])
+        elif limit := more.exceeds(quota):
             outcomes.append(QuotaExceeded(limit, used.oldest or key))
         else:
             used = more
             outcomes.append(Created())
     return outcomes
+
+
+def _size(new: NewClock) -> int:
+    return stored_bytes(new.clock, new.schedule)
 
 
 def update_clock(
@@ -237,12 +244,8 @@ def delete_clock(key: bytes, owner: Owner) -> Rule[bool]:
 
 
 def _usage(owner: Owner, quota: Quota, exact: bool) -> Call:
-    values = *owner_values(owner), quota.min_live_key, quota.clocks or _NO_LIMIT
-    return UsageQuery(statements.USAGE, values, exact=exact)
-
-
-def _find_owner(owner: Owner) -> Call:
-    return Call(statements.FIND_OWNER, owner_values(owner))
+    max_clocks = quota.clocks or (_NO_LIMIT if quota.bytes else 0)
+    return Call(statements.USAGE, (*owner_values(owner), quota.min_live_key, max_clocks), exact)
 
 
 def _only_bytes(quota: Quota) -> Quota:
@@ -265,6 +268,7 @@ def _insert_creation(record: IdempotencyRecord | None, key: bytes) -> list[Call]
     return [Call(statements.INSERT_CREATION, (record.key_digest, record.params_digest, key))]
 
 
-def _clock_values(clock: Clock, user: bytes, size: int) -> Sequence[object]:
+def _clock_values(new: NewClock, user: bytes) -> Sequence[object]:
+    clock = new.clock
     instants = to_micros(clock.start_time), to_micros(clock.frozen_time), to_micros(clock.max_time)
-    return clock.key, user, *instants, size, clock.name, clock.labels
+    return clock.key, user, *instants, _size(new), clock.name, clock.labels

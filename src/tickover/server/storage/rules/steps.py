@@ -12,8 +12,6 @@ A rule reads first and writes last, because a driver may run it again from its s
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from msgspec import Struct
-
 from tickover.api.timestamps import Instant, to_micros
 from tickover.server.storage.statements import Statement
 from tickover.server.storage.store import Owner, user_of
@@ -39,18 +37,13 @@ def address_lock(email: str, now: Instant) -> Lock:
     return Lock(email, used_at=to_micros(now))
 
 
-class Call(Struct, frozen=True, gc=False):
-    """A statement with its values. With `many`, the values are rows, and the statement is executed for each of them."""
+class Call(NamedTuple):
+    """A statement with its values."""
 
     statement: Statement
     values: Sequence[Any]
-    many: bool = False
-
-
-class UsageQuery(Call, frozen=True, gc=False):
-    """The statement `USAGE`. Unless it must be exact, the result may be too high."""
-
-    exact: bool = False
+    exact: bool = True
+    """Otherwise the result of `USAGE` may be too high."""
 
 
 class Read(NamedTuple):

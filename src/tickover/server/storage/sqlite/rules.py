@@ -6,9 +6,9 @@ from typing import Any, Final, TypeVar
 
 import apsw
 
-from tickover.server.storage.rules.steps import Call, Lock, Read, Rule, UsageQuery, Write
+from tickover.server.storage.rules.steps import Call, Lock, Read, Rule, Write
 from tickover.server.storage.sqlite.usage import UsageCache
-from tickover.server.storage.statements import FIND_OWNER, Statement
+from tickover.server.storage.statements import FIND_OWNER, USAGE, Statement
 
 _Outcome = TypeVar("_Outcome")
 _ALL: Final = 2**62
@@ -41,15 +41,15 @@ def run_rule(db: apsw.Connection, usage: UsageCache, rule: Rule[_Outcome]) -> _O
 
 
 def _read(db: apsw.Connection, usage: UsageCache, query: Call) -> Sequence[Any] | None:
-    if isinstance(query, UsageQuery):
+    if query.statement is USAGE:
         return _read_usage(db, usage, query)
     return db.execute(sql_of(query.statement), query.values).fetchone()
 
 
-def _read_usage(db: apsw.Connection, usage: UsageCache, query: UsageQuery) -> Sequence[Any]:
+def _read_usage(db: apsw.Connection, usage: UsageCache, query: Call) -> Sequence[Any]:
     user: Any = db.execute(sql_of(FIND_OWNER), query.values[:2]).get
-    if user is None:
-        return None, 0, 0, None
+    if user is None or not query.values[3]:
+        return user, 0, 0, None
     known = usage.get(user, query.values[2], exact=query.exact)
     if known is None:
         # All clocks, because later rules may have another limit.
@@ -65,10 +65,7 @@ def _write(db: apsw.Connection, changes: Sequence[Call]) -> Sequence[Any]:
     for position, call in enumerate(changes):
         if position and not rows:
             break
-        if call.many:
-            db.executemany(sql_of(call.statement), call.values)
-            rows = rows or (True,)
-        elif position:
+        if position:
             db.execute(sql_of(call.statement), call.values)
         else:
             rows = db.execute(sql_of(call.statement), call.values).fetchall()

@@ -128,8 +128,8 @@ class SqliteStore(BaseStore):
     async def create_clock(
         self, clock: Clock, owner: Owner, schedule: bytes, quota: Quota, record: IdempotencyRecord | None = None
     ) -> Created | ExistingClock | QuotaExceeded:
-        new = [NewClock(clock, schedule)]
-        outcomes = await self._run(lambda: clocks.create_clocks(owner, new, quota, record), size=len(schedule))
+        new = [NewClock(clock, schedule, record)]
+        outcomes = await self._run(lambda: clocks.create_clocks(owner, new, quota), size=len(schedule))
         if outcomes is None:
             raise unauthenticated()
         return outcomes[0]
