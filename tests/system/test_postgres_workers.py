@@ -190,8 +190,10 @@ def test_signal_during_the_start_stops_all_workers(tmp_path: Path, postgres_url:
     program = WorkersProgram(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="4")
     program.launch()
     # No pause as in wait_until, because the state is short.
+    deadline = time.monotonic() + 60
     while len(program.workers()) < 2:
         assert program.process.poll() is None, program.output
+        assert time.monotonic() < deadline, "no second worker was started"
     assert program.stop() == 0
     wait_until(program.has_ended_wholly)
     program.__exit__()

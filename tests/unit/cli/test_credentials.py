@@ -38,6 +38,12 @@ def test_only_the_owner_can_read_the_file(credentials: Credentials) -> None:
     }
 
 
+def test_server_without_data_is_forgotten(credentials: Credentials) -> None:
+    credentials.update(URL, **asdict(ANA))
+    credentials.update(URL, **asdict(ServerProfile()))
+    assert URL.encode() not in credentials.path.read_bytes()
+
+
 def test_open_file_permissions_are_tightened(credentials: Credentials) -> None:
     credentials.path.parent.mkdir(0o755, parents=True)
     credentials.path.write_bytes(json.encode({"servers": {}}))
