@@ -75,9 +75,9 @@ async def _query(database_url: str, sql: str) -> list[Any]:
     if database_url.startswith("sqlite"):
         with closing(apsw.Connection(database_url.removeprefix("sqlite:///"))) as connection:
             return connection.execute(sql).fetchall()
-    witness = await asyncpg.connect(database_url)
-    found: list[Any] = await witness.fetch(sql)
-    await witness.close()
+    session = await asyncpg.connect(database_url)
+    found: list[Any] = await session.fetch(sql)
+    await session.close()
     return found
 
 

@@ -10,7 +10,7 @@ from lab.soak.linearizability.clients import CALLS_PER_CLIENT, CLIENTS, ClockCli
 from lab.soak.linearizability.history import History
 from lab.soak.linearizability.planned_mail import PlannedMailServer
 from lab.soak.linearizability.servers import Servers
-from tickover.api.limits import MAIL_TIMEOUT
+from tickover.server.sign_in.mail.mailer import MAIL_TIMEOUT_SECONDS
 
 _MAX_SECONDS = 50.0
 """Below the resend interval, which the model of sign-ins doesn't know."""
@@ -49,7 +49,7 @@ class _Round:
         if seconds > _MAX_SECONDS:
             return
         emails = {address: list(self._mail.deliveries[address]) for address in clients.addresses}
-        is_slow = seconds > MAIL_TIMEOUT.total_seconds()
+        is_slow = seconds > MAIL_TIMEOUT_SECONDS
         happened = self._fault.happened
         self._histories.append(History(number, clients.subject, happened, recorder.calls, emails, is_slow))
 

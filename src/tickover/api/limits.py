@@ -13,8 +13,9 @@ MAX_GOALS: Final = 25
 MAX_CONTRIBUTIONS: Final = 100
 """Contributions of one goal in one call."""
 MAX_ADDED: Final = 100
+"""Entries of each list of `add` of amendTestClock."""
 MAX_CANCELLED: Final = 100
-"""Entries of each list of amendTestClock."""
+# What a clock can hold after amendments
 MAX_CLOCK_TRANSACTIONS: Final = 2_000
 """Transactions and transfers of a clock."""
 MAX_CLOCK_GOALS: Final = 100
@@ -22,7 +23,9 @@ MAX_GOAL_CONTRIBUTIONS: Final = 500
 MAX_CLOCK_ITEMS: Final = 5_000
 """Transactions, transfers and contributions of a clock."""
 MAX_CLOCK_CURRENCIES: Final = 100
-"""Different currencies of a clock. These five limit what a clock can hold after amendments."""
+"""Different currencies of a clock."""
+
+# Fields of clocks
 MAX_ACCOUNTS: Final = 20
 MAX_ACCOUNT_KEY: Final = 40
 MAX_NAME: Final = 120
@@ -31,8 +34,8 @@ MAX_AMOUNT: Final = 1_000_000_000
 MAX_PROGRESS_PERCENT: Final = 10**15
 """Over-funding has no limit, but a larger double can't hold two decimals."""
 MAX_PAGE: Final = 100
-DEFAULT_PAGE: Final = 20
 """Clocks on one page of listTestClocks."""
+DEFAULT_PAGE: Final = 20
 MAX_IDEMPOTENCY_KEY: Final = 255
 MAX_CLOCK_NAME: Final = 200
 MAX_LABELS: Final = 20
@@ -48,8 +51,8 @@ MAX_DURATION: Final = 100
 
 # Events, balances and expectations
 MAX_EVENTS: Final = 500
-DEFAULT_EVENTS: Final = 100
 """Events on one page of listTestClockEvents."""
+DEFAULT_EVENTS: Final = 100
 MAX_OPENING_BALANCE: Final = 10**12
 MAX_OPENING_BALANCES: Final = 200
 """Currencies in `openingBalances`. ISO 4217 has fewer."""
@@ -83,8 +86,8 @@ CODE_LIFETIME: Final = timedelta(minutes=10)
 CODE_ATTEMPTS: Final = 5
 LINK_LIFETIME: Final = timedelta(hours=1)
 SENDS_AN_HOUR: Final = 30
+"""Emails to one address since its last sign-in."""
 SENDS_AN_HOUR_FROM_ONE_NETWORK: Final = 10
-"""Both count the emails to one address since its last sign-in."""
 FAILURES_IN_A_ROW: Final = 100
 """The limit of NIST SP 800-63B. A hundred guesses of a million codes succeed with a probability of 1 in 10,000."""
 FIXED_CODE_FAILURE_LIFETIME: Final = timedelta(hours=1)
@@ -95,8 +98,6 @@ MAX_ACCESS_TOKENS: Final = 50
 MAX_TOKEN_NAME: Final = 100
 MAX_TOKEN_DAYS: Final = 365
 DEFAULT_TOKEN_DAYS: Final = 90
-MAIL_TIMEOUT: Final = timedelta(seconds=10)
-"""For the whole SMTP conversation about one email."""
 MAX_EMAIL: Final = 254
 """Bytes in UTF-8: the limit of RFC 5321 on a path."""
 MAX_EMAIL_LOCAL: Final = 64
@@ -105,8 +106,6 @@ MAX_EMAIL_LABEL: Final = 63
 """Characters between two dots of the domain."""
 
 # Requests
-REQUEST_DEADLINE: Final = timedelta(seconds=30)
-"""For receiving a whole request, head and body."""
 MAX_HEAD: Final = 32 * 1024
 MAX_BODY: Final = 1024 * 1024
 MAX_NESTING: Final = 64

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tickover import __version__
-from tickover.api.limits import MAIL_TIMEOUT, MAX_BODY, MAX_HEAD, REQUEST_DEADLINE
+from tickover.api.limits import MAX_BODY, MAX_HEAD
 from tickover.server.background import Background
 from tickover.server.bank.bank_names import by_bank_name
 from tickover.server.bank.routes import BankRoutes
@@ -27,6 +27,7 @@ from tickover.server.rpc.dispatch import Dispatcher
 from tickover.server.secret_key import load_secret_key
 from tickover.server.settings import SettingError, Settings, exposure_reason
 from tickover.server.sign_in.mail import open_mailer
+from tickover.server.sign_in.mail.mailer import MAIL_TIMEOUT_SECONDS
 from tickover.server.sign_in.mail.outbox import Mailbox
 from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage import open_store, schema_version
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
     from tickover.server.tracing import Tracing
 
+_REQUEST_SECONDS = 30.0
+"""For receiving a whole request, head and body."""
 _GRACE_SECONDS = 15
 
 
@@ -152,7 +155,7 @@ class TickoverServer:
     async def _stop_serving(self) -> None:
         self._log.info("stopping")
         # A call that waits for the mail server must also finish within the grace period.
-        self._gate.stop(_GRACE_SECONDS - MAIL_TIMEOUT.total_seconds() - 1)
+        self._gate.stop(_GRACE_SECONDS - MAIL_TIMEOUT_SECONDS - 1)
         unfinished = await self._server.stop(_GRACE_SECONDS)
         if unfinished:
             self._log.error("calls were cancelled because they took too long", calls=unfinished)
@@ -255,7 +258,7 @@ def _http_limits(settings: Settings, log: Log) -> HttpLimits:
     return HttpLimits(
         head_bytes=MAX_HEAD,
         body_bytes=MAX_BODY,
-        deadline_seconds=REQUEST_DEADLINE.total_seconds(),
+        deadline_seconds=_REQUEST_SECONDS,
         health_checks=HEALTH_CHECKS,
         connections=connections,
         keep_alive_seconds=settings.keep_alive_seconds,

@@ -35,11 +35,11 @@ def connection(path: Path) -> Iterator[apsw.Connection]:
 
 
 @pytest.fixture
-def witness(connection: apsw.Connection, path: Path) -> Iterator[apsw.Connection]:
+def other(connection: apsw.Connection, path: Path) -> Iterator[apsw.Connection]:
     """A second connection, which sees only committed data."""
-    witness = connect(path)
-    yield witness
-    witness.close()
+    other = connect(path)
+    yield other
+    other.close()
 
 
 @pytest_asyncio.fixture(loop_scope="function")

@@ -35,32 +35,32 @@ pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 
 async def test_waiting_jobs_are_committed_together(
-    writer: Writer, connection: apsw.Connection, witness: apsw.Connection
+    writer: Writer, connection: apsw.Connection, other: apsw.Connection
 ) -> None:
     commits = _count_commits(connection)
     async with busy_writer(writer):
         futures = [writer.submit(insert(f"thing {number}")) for number in range(100)]
     assert await outcomes_of(futures) == [f"thing {number}" for number in range(100)]
     assert len(commits) == 2, "one for the job that kept the writer busy, and one for all waiting jobs"
-    assert len(names(witness)) == 100
+    assert len(names(other)) == 100
 
 
 async def test_result_comes_only_after_the_commit(
-    writer: Writer, connection: apsw.Connection, witness: apsw.Connection
+    writer: Writer, connection: apsw.Connection, other: apsw.Connection
 ) -> None:
     seen: list[tuple[bool, int]] = []
 
     futures: list[asyncio.Future[Any]] = []
 
     def count_commit() -> bool:
-        seen.append((any(future.done() for future in futures), len(names(witness))))
+        seen.append((any(future.done() for future in futures), len(names(other))))
         return CONTINUE
 
     connection.set_commit_hook(count_commit)
     async with busy_writer(writer):
         futures += [writer.submit(insert(f"thing {number}")) for number in range(3)]
     for future in futures:
-        future.add_done_callback(lambda _: seen.append((True, len(names(witness)))))
+        future.add_done_callback(lambda _: seen.append((True, len(names(other)))))
     await outcomes_of(futures)
     empty_job, commit, *results = seen
     assert empty_job == (False, 0)
@@ -79,7 +79,7 @@ async def test_result_comes_only_after_the_commit(
         pytest.param({0, 1, 2, 3, 4}, id="all"),
     ],
 )
-async def test_failing_job_does_not_affect_others(writer: Writer, witness: apsw.Connection, faulty: set[int]) -> None:
+async def test_failing_job_does_not_affect_others(writer: Writer, other: apsw.Connection, faulty: set[int]) -> None:
     async with busy_writer(writer):
         futures = [
             writer.submit((insert_and_fail if number in faulty else insert)(f"thing {number}")) for number in range(5)
@@ -89,10 +89,10 @@ async def test_failing_job_does_not_affect_others(writer: Writer, witness: apsw.
     assert [isinstance(outcome, JobError) for outcome in outcomes] == [number in faulty for number in range(5)]
     assert [outcome for outcome in outcomes if isinstance(outcome, str)] == good
     # In order, each once, and nothing of the failed jobs.
-    assert names(witness) == good
+    assert names(other) == good
 
 
-async def test_failure_at_the_commit_fails_only_its_job(connection: apsw.Connection, witness: apsw.Connection) -> None:
+async def test_failure_at_the_commit_fails_only_its_job(connection: apsw.Connection, other: apsw.Connection) -> None:
     connection.execute(
         "create table parts (thing text not null references things (name) deferrable initially deferred)"
     )
@@ -107,15 +107,15 @@ async def test_failure_at_the_commit_fails_only_its_job(connection: apsw.Connect
     await writer.close()
     assert (first, third) == ("a", "b")
     assert isinstance(second, apsw.ConstraintError)
-    assert names(witness) == ["a", "b"]
-    assert witness.execute("select count(*) from parts").fetchall() == [(0,)]
+    assert names(other) == ["a", "b"]
+    assert other.execute("select count(*) from parts").fetchall() == [(0,)]
 
 
 # Unavailable databases
 
 
 async def test_full_disk_is_unavailable_and_leaves_no_partial_data(
-    connection: apsw.Connection, witness: apsw.Connection
+    connection: apsw.Connection, other: apsw.Connection
 ) -> None:
     connection.pragma("max_page_count", connection.pragma("page_count") + 10)
     writer = Writer(connection, 0.02)
@@ -129,7 +129,7 @@ async def test_full_disk_is_unavailable_and_leaves_no_partial_data(
     outcomes = await outcomes_of(futures)
     assert is_unavailable(outcomes[1])
     assert all(isinstance(outcome, str) or is_unavailable(outcome) for outcome in outcomes), outcomes
-    assert names(witness) == [outcome for outcome in outcomes if isinstance(outcome, str)]
+    assert names(other) == [outcome for outcome in outcomes if isinstance(outcome, str)]
     assert await writer.submit(insert("small enough")) == "small enough"
     await writer.close()
 
@@ -147,7 +147,7 @@ def _writes_fail() -> Iterator[None]:
 
 @pytest.mark.parametrize("commit_seconds", [0.0, 1.0], ids=["commit on the loop", "commit in the thread"])
 async def test_failed_commit_is_unavailable_and_leaves_nothing(
-    writer: Writer, witness: apsw.Connection, commit_seconds: float
+    writer: Writer, other: apsw.Connection, commit_seconds: float
 ) -> None:
     """The jobs have run, and nothing is written before the commit."""
     writer._last_commit_seconds = commit_seconds
@@ -155,37 +155,37 @@ async def test_failed_commit_is_unavailable_and_leaves_nothing(
     with _writes_fail():
         outcomes = await outcomes_of(futures)
     assert all(map(is_unavailable, outcomes)), outcomes
-    assert names(witness) == []
+    assert names(other) == []
     assert await writer.submit(insert("later")) == "later"
 
 
 @pytest.mark.parametrize("used", [False, True], ids=["at first", "after the thread has run a batch"])
 async def test_loop_is_not_blocked_while_another_process_holds_the_write_lock(
-    connection: apsw.Connection, witness: apsw.Connection, used: bool
+    connection: apsw.Connection, other: apsw.Connection, used: bool
 ) -> None:
     writer = Writer(connection, 60)
     if used:
         await writer.submit(lambda _: None, is_long=True)
     tried = watch_statements(connection)
-    witness.execute("begin immediate")
+    other.execute("begin immediate")
     futures = [writer.submit(insert(f"thing {number}")) for number in range(3)]
     # This event loop releases the lock. If it waited for the lock, this would never end.
     async with asyncio.timeout(30):
         await tried.in_the_thread.wait()
-    witness.execute("rollback")
+    other.execute("rollback")
     assert await outcomes_of(futures) == ["thing 0", "thing 1", "thing 2"]
-    assert names(witness) == ["thing 0", "thing 1", "thing 2"]
+    assert names(other) == ["thing 0", "thing 1", "thing 2"]
     await writer.close()
 
 
-async def test_jobs_wait_together_for_the_write_lock(connection: apsw.Connection, witness: apsw.Connection) -> None:
+async def test_jobs_wait_together_for_the_write_lock(connection: apsw.Connection, other: apsw.Connection) -> None:
     tried = watch_statements(connection)
-    witness.execute("begin immediate")
+    other.execute("begin immediate")
     writer = Writer(connection, 0.02)
     outcomes = await outcomes_of([writer.submit(insert(f"thing {number}")) for number in range(100)])
     assert all(map(is_unavailable, outcomes)), outcomes
     assert tried.statements.count("begin immediate") == 2, "once on the loop, and once in the thread, which waits"
-    witness.execute("rollback")
+    other.execute("rollback")
     await writer.close()
 
 
@@ -226,7 +226,7 @@ async def test_cancelled_jobs_do_not_count_as_waiting(writer: Writer) -> None:
 # Closing
 
 
-async def test_close_finishes_accepted_jobs(writer: Writer, witness: apsw.Connection) -> None:
+async def test_close_finishes_accepted_jobs(writer: Writer, other: apsw.Connection) -> None:
     async with busy_writer(writer):
         futures = [writer.submit(insert(f"thing {number}")) for number in range(600)]
         closing = asyncio.create_task(writer.close())
@@ -236,7 +236,7 @@ async def test_close_finishes_accepted_jobs(writer: Writer, witness: apsw.Connec
     await closing
     assert all(future.done() for future in futures)
     assert error.value.reason is Reason.UNAVAILABLE
-    assert names(witness) == [f"thing {number}" for number in range(600)]
+    assert names(other) == [f"thing {number}" for number in range(600)]
 
 
 # Commit modes
@@ -265,19 +265,19 @@ class _Disk:
 
 
 async def test_thread_commits_after_a_slow_commit_and_the_loop_after_a_fast_one(
-    writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+    writer: Writer, connection: apsw.Connection, other: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MAX_INLINE_COMMIT_SECONDS", 0.125)
     disk = _Disk(connection, [0.125, 0.25, 0.25, 0.125, 0])
     monkeypatch.setattr(module, "monotonic", lambda: disk.now)
     for number in range(5):
         assert await writer.submit(insert(f"thing {number}")) == f"thing {number}"
-        assert len(names(witness)) == number + 1
+        assert len(names(other)) == number + 1
     assert disk.on_the_loop == [True, True, False, False, True]
 
 
 async def test_loop_runs_and_collects_jobs_while_the_thread_commits(
-    writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+    writer: Writer, connection: apsw.Connection, other: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MAX_INLINE_COMMIT_SECONDS", -1)
     loop = asyncio.get_running_loop()
@@ -302,7 +302,7 @@ async def test_loop_runs_and_collects_jobs_while_the_thread_commits(
     go_on.set()
     assert await outcomes_of([first, *futures]) == ["first", *(f"thing {number}" for number in range(10))]
     assert on_the_loop == [False, False], "one for the first job, and one for all later ones"
-    assert len(names(witness)) == 11
+    assert len(names(other)) == 11
 
 
 async def test_long_job_runs_alone_and_not_on_the_loop(writer: Writer, connection: apsw.Connection) -> None:
@@ -345,7 +345,7 @@ async def test_jobs_of_several_iterations_are_collected_up_to_the_wait_limit(
 
 
 async def test_batch_ends_after_its_time_and_the_rest_follow_in_order(
-    writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+    writer: Writer, connection: apsw.Connection, other: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MAX_RUN_SECONDS", 0.004)
     commits = _count_commits(connection)
@@ -361,5 +361,5 @@ async def test_batch_ends_after_its_time_and_the_rest_follow_in_order(
         return job
 
     assert await outcomes_of([writer.submit(slowly(number)) for number in range(10)]) == list(range(10))
-    assert names(witness) == [f"thing {number}" for number in range(10)]
+    assert names(other) == [f"thing {number}" for number in range(10)]
     assert 5 <= len(commits) <= 10, "a batch has no time for a third job"

@@ -46,8 +46,8 @@ def connect(path: Path) -> apsw.Connection:
     return connection
 
 
-def names(witness: apsw.Connection) -> list[str]:
-    return [str(name) for (name,) in witness.execute("select name from things order by number")]
+def names(other: apsw.Connection) -> list[str]:
+    return [str(name) for (name,) in other.execute("select name from things order by number")]
 
 
 @asynccontextmanager

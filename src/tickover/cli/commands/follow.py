@@ -204,11 +204,15 @@ def _plaid_forwarder(
     return forward
 
 
-def _bank_items(clock: "Clock") -> set[str]:
-    """Return what a bank shows: booked items, and pending payments."""
+def _bank_items(clock: "Clock") -> set[tuple[str, bool]]:
+    """Return what a bank shows: the IDs of booked items and of pending payments, each with whether it is booked."""
+    pending = {
+        (item.id, False)
+        for item in clock.pending_transactions
+        if item.authorized_at is not None and item.authorized_at <= clock.frozen_time
+    }
     booked = {item.id for item in clock.transactions} | {item.id for item in clock.transfers}
-    starts = {f"{item.id}_p": item.authorized_at for item in clock.pending_transactions}
-    return booked | {id for id, start in starts.items() if start is not None and start <= clock.frozen_time}
+    return pending | {(id, True) for id in booked}
 
 
 def _updates_available(item_id: str) -> "Webhook":

@@ -1,11 +1,14 @@
 """Emails, and the interface `Mailer`, which delivers them."""
 
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from tickover.api.timestamps import Instant
+
+MAIL_TIMEOUT_SECONDS: Final = 10.0
+"""For the whole SMTP conversation about one email."""
 
 
 class EmailKind(StrEnum):

@@ -7,14 +7,12 @@ from urllib.parse import unquote, urlsplit
 
 from aiosmtplib import SMTP, SMTPException, SMTPNotSupported, SMTPResponseException
 
-from tickover.api.limits import MAIL_TIMEOUT
 from tickover.server.logs import Log
 from tickover.server.networks import is_loopback
 from tickover.server.settings import SettingError
 from tickover.server.sign_in.mail.composer import Composer
-from tickover.server.sign_in.mail.mailer import Email, MailOutcomeUnknown, MailRejected
+from tickover.server.sign_in.mail.mailer import MAIL_TIMEOUT_SECONDS, Email, MailOutcomeUnknown, MailRejected
 
-_TIMEOUT_SECONDS = MAIL_TIMEOUT.total_seconds()
 _QUIT_SECONDS = 1.0
 _CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -47,7 +45,7 @@ class SmtpMailer:
         if_interrupted: type[Exception] = MailRejected
         with closing(self._new_connection()) as connection:
             try:
-                async with asyncio.timeout(_TIMEOUT_SECONDS):
+                async with asyncio.timeout(MAIL_TIMEOUT_SECONDS):
                     await self._connect(connection, email.to)
                     await _send_command(connection, b"RCPT TO:<%b>" % email.to.encode())
                     if_interrupted = MailOutcomeUnknown
@@ -67,7 +65,7 @@ class SmtpMailer:
         Raise SMTPException or OSError on failure.
         """
         with closing(self._new_connection()) as connection:
-            async with asyncio.timeout(_TIMEOUT_SECONDS):
+            async with asyncio.timeout(MAIL_TIMEOUT_SECONDS):
                 await self._connect(connection)
             await _quit(connection)
 
@@ -91,7 +89,7 @@ class SmtpMailer:
             password=self._password,
             use_tls=self._uses_implicit_tls,
             start_tls=True if needs_tls else None,
-            timeout=_TIMEOUT_SECONDS,
+            timeout=MAIL_TIMEOUT_SECONDS,
         )
 
 
