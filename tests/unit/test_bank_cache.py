@@ -5,6 +5,7 @@ from typing import Any
 from unittest.mock import Mock
 
 from tickover.server.bank.bank_service import Bank
+from tickover.server.schedule.quirks import NO_QUIRKS
 
 _LARGEST_CLOCK = 10_000
 """Rows: an account of 5,000 transfers shows each in two accounts."""
@@ -14,6 +15,7 @@ def opened_clock(key: bytes, revision: int = 1, protocol: str = "PLAID", rows: i
     return SimpleNamespace(
         clock=SimpleNamespace(key=key, revision=revision),
         connection=SimpleNamespace(protocol=protocol),
+        quirks=NO_QUIRKS,
         view=SimpleNamespace(rows=range(rows)),
     )
 
