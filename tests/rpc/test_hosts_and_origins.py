@@ -11,7 +11,6 @@ from tickover.server.bank.bank_names import by_bank_name
 from tickover.server.http1.http_messages import Request
 from tickover.server.settings import Settings, read_settings
 from tickover.server.web import pages
-from tickover.server.web.handler import Handler
 from tickover.server.web.host_check import HostCheck
 
 EVERYWHERE = {"host": "0.0.0.0", "mail_url": "smtp://mail.example.com"}
@@ -94,17 +93,7 @@ class ConfiguredHandler:
     """An HTTP handler with these settings."""
 
     def __init__(self, world: World, **settings: str) -> None:
-        mine = world.handler
-        self._handler = Handler(
-            read(settings),
-            world.gate,
-            world.rpc,
-            mine._bank,
-            mine._site,
-            world.store.ping,
-            log=LogCapture().log,
-            now=lambda: world.now,
-        )
+        self._handler = world.new_handler(read(settings), LogCapture().log)
 
     async def request(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> HttpResponse:
         given = {"host": "localhost", "content-type": "application/json"} | {
@@ -144,7 +133,7 @@ async def test_every_route_rejects_another_host(world: World, method: str, host:
     [email] = (await handler.request("GET", "/mailbox/emails.json")).json["emails"]
     emails = [f"/mailbox/emails/{email['id']}.{extension}" for extension in pages._EMAIL_EXTENSIONS]
     routes = [*pages.console_pages(), "/site.json", *pages._GENERATED, *pages._MAILBOX_PATHS, *emails]
-    assert all(world.handler._site.has(route) for route in routes)
+    assert all(world.site.has(route) for route in routes)
     for route in (*routes, "/rpc", "/nothing"):
         response = await handler.request(method, route, host=host)
         assert (route, response.status) == (route, 400)

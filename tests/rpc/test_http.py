@@ -16,8 +16,7 @@ JSON = ("Content-Type", "application/json")
 
 
 def handler_of(world: World, ping: Any = None) -> Handler:
-    mine, ping, log = world.handler, ping or world.store.ping, LogCapture().log
-    return Handler(SETTINGS, world.gate, world.rpc, mine._bank, mine._site, ping, log=log, now=lambda: world.now)
+    return world.new_handler(SETTINGS, LogCapture().log, ping)
 
 
 # Requests

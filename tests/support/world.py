@@ -6,7 +6,7 @@ import logging
 import random
 import sys
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
@@ -138,9 +138,14 @@ class World:
         self.numbers = SharedNumbers()
         self.gate = Gate(log, settings.max_in_flight, self.numbers.recorder().record_call)
         self.rpc = Dispatcher(self.services, self.gate)
-        site = Site(openrpc, Mailbox(outbox), settings.resend_seconds)
-        bank = BankRoutes(self.services, self.gate)
-        self.handler = Handler(settings, self.gate, self.rpc, bank, site, store.ping, log=log, now=lambda: self.now)
+        self.site = Site(openrpc, Mailbox(outbox), settings.resend_seconds)
+        self._bank = BankRoutes(self.services, self.gate)
+        self.handler = self.new_handler(settings, log)
+
+    def new_handler(self, settings: Settings, log: Log, ping: Callable[[], Awaitable[None]] | None = None) -> Handler:
+        """Return a handler with these settings and this log, and otherwise the parts of this world."""
+        ping = ping or self.store.ping
+        return Handler(settings, self.gate, self.rpc, self._bank, self.site, ping, log=log, now=lambda: self.now)
 
     def pass_time(self, **amount: float) -> None:
         self.now += timedelta(**amount)
