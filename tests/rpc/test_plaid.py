@@ -205,6 +205,23 @@ async def test_withdrawn_payment_is_removed_if_it_was_seen(
     assert (again["removed"], (await item.call("/transactions/sync"))["removed"]) == ([], [])
 
 
+async def test_sync_of_an_account_has_no_removed_rows_of_others(world: World, token: str) -> None:
+    clock = await create(
+        world, token, accounts=ACCOUNTS, transactions=[payment(4, 30, authorizedAt=day(2), account="card")]
+    )
+    item = await connect_plaid(world, token, clock)
+    shown = await world.advance(token, clock, day(2))
+    removed = {}
+    accounts = [each["account_id"] for each in (await item.call("/accounts/get"))["accounts"]]
+    first = [await item.call("/transactions/sync", options={"account_id": account}) for account in accounts]
+    await amend(world, token, clock, cancel=[shown["pendingTransactions"][0]["id"]])
+    for account, page in zip(accounts, first, strict=True):
+        synced = await item.call("/transactions/sync", cursor=page["next_cursor"], options={"account_id": account})
+        removed[account.rpartition("_")[2]] = [number_of(each["transaction_id"]) for each in synced["removed"]]
+    assert removed.pop("card") == ["0_p"]
+    assert set(map(tuple, removed.values())) == {()}
+
+
 async def test_transfer_is_two_rows_and_all_rows_have_a_category(world: World, token: str) -> None:
     transactions = [payment(1, 1, category="FOOD_AND_DRINK"), payment(1, 2), payment(1, 3, type="INCOME")]
     transfer = {"at": day(1), "name": "Pay card", "from": "main", "to": "card", "amount": 20}

@@ -141,6 +141,19 @@ async def test_pending_payments_may_be_in_the_books(world: World, token: str) ->
     assert await found({**pending, "id": "x", "amount": -2}, booked, day=7) == ["unexpected"]
 
 
+async def test_withdrawn_payment_must_not_stay_in_the_books(world: World, token: str) -> None:
+    held = spend(20, "Hotel", 200, authorizedAt="2027-01-10T08:00:00Z")
+    clock = await world.create(token, frozenTime=START, transactions=[spend(3, "Rent", 1150), held])
+    shown = await world.advance(token, clock["id"], "2027-01-15T00:00:00Z")
+    books = Books(world, token, shown)
+    row = {"at": "2027-01-10T08:00:00Z", "name": "Hotel", "amount": -200}
+    assert (await books.reconcile([*books.rows, row]))["ok"]
+    await world.result("amendTestClock", {"id": clock["id"], "cancel": [shown["pendingTransactions"][0]["id"]]}, token)
+    compared = await books.reconcile([*books.rows, row])
+    assert [unexpected["name"] for unexpected in compared["unexpected"]] == ["Hotel"]
+    assert not compared["missing"]
+
+
 @pytest.mark.parametrize("with_ids", [True, False])
 async def test_wrong_sign_is_changed(books: Books, with_ids: bool) -> None:
     rows = books.rows if with_ids else books.without_ids()

@@ -74,6 +74,13 @@ def test_probes_tell_a_stopping_server_from_a_dead_one(tmp_path: Path) -> None:
         assert run_health_check(program) == 1
 
 
+def test_proxies_ask_whether_a_server_is_ready() -> None:
+    """A server that is stopping is still alive."""
+    ready = container()["readinessProbe"]["httpGet"]["path"]
+    assert re.findall(r"^ *option httpchk GET (\S+)$", _read("haproxy/haproxy.cfg"), re.MULTILINE) == [ready]
+    assert re.findall(r"^\s*health_uri (\S+)$", _read("caddy/Caddyfile"), re.MULTILINE) == [ready]
+
+
 def test_ports_of_the_manifests_are_those_of_the_server() -> None:
     ports = {port["name"]: port["containerPort"] for port in container()["ports"]}
     settings = {variable["name"]: variable["value"] for variable in container()["env"]}
@@ -161,6 +168,11 @@ def test_unit_reads_the_paths_of_the_page() -> None:
     loaded = re.findall(r"^# LoadCredential=([a-z-]+):", _UNIT, re.MULTILINE)
     assert loaded
     assert re.findall(r"=%d/([a-z-]+)", _UNIT) == loaded
+
+
+def test_unit_starts_a_failed_server_again() -> None:
+    """A server that can't reach its database exits."""
+    assert re.findall(r"^Restart=(.+)$", _UNIT, re.MULTILINE) == ["on-failure"]
 
 
 def test_unit_limits_memory_and_tasks() -> None:
