@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from playwright.async_api import Frame
+
 from tests.browser.tabs import Tab
 from tests.support.npm_packages import tools
 
@@ -33,8 +35,9 @@ _AXE = """async ([options, repeated, parts]) => {
 }"""
 
 
-async def violations(tab: Tab, options: dict[str, Any], parts: str = "") -> Any:
+async def violations(shown: Tab | Frame, options: dict[str, Any], parts: str = "") -> Any:
     """Return the violations that axe finds on the page, or in its parts with this CSS selector."""
-    if not await tab.evaluate("() => 'axe' in window"):
-        await tab.page.evaluate((tools() / "axe-core" / "axe.min.js").read_text("utf-8"))
-    return await tab.page.evaluate(_AXE, [options, _REPEATED, parts])
+    page = shown.page if isinstance(shown, Tab) else shown
+    if not await page.evaluate("() => 'axe' in window"):
+        await page.evaluate((tools() / "axe-core" / "axe.min.js").read_text("utf-8"))
+    return await page.evaluate(_AXE, [options, _REPEATED, parts])

@@ -54,27 +54,27 @@ function chooseInstitution(session) {
 function institutionChoices(session, offset = 0) {
   const choices = session.institutions.map((institution, index) => {
     const id = `time-${offset + index}`;
-    const name = element("span", { className: "name", textContent: institution.name });
-    const time = element("span", { className: "detail", id, textContent: `at ${formatDate(institution.time)}` });
-    const choose = element("button", { type: "button", className: "choice", ariaLabel: `Choose ${institution.name}` });
+    const { name, time } = institution;
+    const choose = element("button", { type: "button", className: "choice name", textContent: name });
+    choose.ariaLabel = `Choose ${name}`;
     choose.setAttribute("aria-describedby", id);
-    choose.append(name, time);
     choose.addEventListener("click", () => guard(() => chooseAccountsOf(institution)));
-    return choose;
+    return [choose, element("span", { className: "detail", id, textContent: `at ${formatDate(time)}` })];
   });
   if (session.has_more) {
     const more = element("button", { type: "button", className: "secondary", textContent: "Show more" });
     more.addEventListener("click", () => guard(() => showMore(more, offset + session.institutions.length)));
-    choices.push(more);
+    choices.push([more]);
   }
   return choices;
 }
 
 async function showMore(more, offset) {
   const choices = institutionChoices(await call("get", { offset }), offset);
-  more.parentElement.replaceWith(...choices.map(listItem));
+  const items = choices.map(listItem);
+  more.parentElement.replaceWith(...items);
   for (const button of list.querySelectorAll("button")) button.disabled = false;
-  choices[0]?.focus();
+  items[0]?.firstChild.focus();
 }
 
 async function chooseAccountsOf({ institution_id }) {
@@ -90,7 +90,7 @@ function chooseAccounts({ institution, accounts }, heading) {
       element("span", { className: "name", textContent: name }),
       element("span", { className: "detail", textContent: `${subtype} ••${mask}` }),
     );
-    return row;
+    return [row];
   });
   const next = element("button", { type: "button", className: "primary", textContent: "Continue" });
   next.addEventListener("click", () => guard(() => connect(institution)));
@@ -149,12 +149,12 @@ function noResponse(failure) {
 }
 
 function formatDate(time) {
-  return new Date(time).toLocaleDateString("en", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+  return new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 }
 
-function listItem(child) {
+function listItem(children) {
   const item = element("li");
-  item.append(child);
+  item.append(...children);
   return item;
 }
 
