@@ -346,6 +346,41 @@ async def test_update_mode_repairs_the_login(world: World, app: App) -> None:
     await item._replace(access_token=exchanged["access_token"]).call("/accounts/get")
 
 
+async def test_connections_have_the_defaults_of_the_clock(world: World, app: App) -> None:
+    clock = await app.create_clock(openingBalances={"EUR": 1})
+    defaults = {"quirks": ["NEW_IDS_ON_RELINK", "NO_IDS"], "consentDays": 5, "callsPerDay": 3}
+    await world.result("updateTestClock", {"id": clock, "bankDefaults": defaults}, app.token)
+    [institution] = await app.institutions()
+    session = {"link_token": await app.link_token(), "institution_id": institution["institution_id"]}
+    linked = (await send_plaid(world, "/link/session/connect", session)).json
+    exchanged = await app.call("/item/public_token/exchange", public_token=linked["public_token"])
+    accounts = (await app.call("/accounts/get", access_token=exchanged["access_token"]))["accounts"]
+    assert [each["id"] for each in linked["accounts"]] == [each["account_id"] for each in accounts]
+    created = await app.new_item()
+    numbers = [
+        (await app.call("/auth/get", access_token=each))["numbers"]["international"][0]
+        for each in (exchanged["access_token"], created.access_token)
+    ]
+    assert (numbers[0]["iban"], numbers[0]["account_id"]) != (numbers[1]["iban"], numbers[1]["account_id"])
+    assert numbers[0]["iban"] == numbers[1]["iban"]
+    found = (await world.result("listTestClockConnections", {"id": clock}, app.token))["connections"]
+    expected = {**defaults, "quirks": ["NEW_IDS_ON_RELINK"]}
+    assert [{name: each[name] for name in defaults} for each in found] == [expected] * 2
+
+
+async def test_update_mode_begins_the_consent_anew(world: World, app: App) -> None:
+    clock = await app.create_clock()
+    item = await connect_plaid(world, app.token, clock, consentDays=5)
+    await world.advance(app.token, clock, day(7))
+    assert (await item.error("/accounts/get"))[2] == "ITEM_LOGIN_REQUIRED"
+    session = {"link_token": await app.link_token(access_token=item.access_token)}
+    await send_plaid(world, "/link/session/connect", session)
+    await world.advance(app.token, clock, "2027-01-11T23:59:59Z")
+    await item.call("/accounts/get")
+    await world.advance(app.token, clock, day(12))
+    assert (await item.error("/accounts/get"))[2] == "ITEM_LOGIN_REQUIRED"
+
+
 async def test_update_mode_is_for_own_items(world: World, app: App) -> None:
     other = await open_app(world, await world.sign_in("ben@example.test"))
     await other.create_clock()

@@ -260,10 +260,13 @@ class PlaidOwners:
         return {**described, "public_token": public_token}
 
     async def _connect(self, clock: Clock, caller: Caller) -> tuple[StoredConnection, str]:
+        """Connect a clock as its defaults say. Return the connection and its public token."""
         public_token = f"public-sandbox-{self._services.mint.new_secret()}"
         key = self._services.mint.new_key(caller.now)
-        new = StoredConnection(key, "PLAID", _name(clock), caller.now, has_clock_institution=True)
         try:
+            _, schedule = await self._services.clocks.find(ids.write("clock", clock.key), caller)
+            settings = _plaid_settings(schedule.bank_defaults or BankSettings())
+            new = StoredConnection(key, "PLAID", _name(clock), caller.now, settings, has_clock_institution=True)
             await create_connection(new, public_token, clock.key, caller, self._services)
         except Rejection as rejection:
             match rejection.reason:
@@ -293,6 +296,13 @@ def end_login_faults(settings: BankSettings, at: Instant) -> BankSettings:
         elif fault.from_ < at:
             kept.append(structs.replace(fault, until=at))
     return structs.replace(settings, bank_faults=kept)
+
+
+def _plaid_settings(defaults: BankSettings) -> BankSettings:
+    """Leave out what Plaid doesn't have: rows without IDs."""
+    if not defaults.quirks:
+        return defaults
+    return structs.replace(defaults, quirks=[quirk for quirk in defaults.quirks if quirk != "NO_IDS"])
 
 
 def _name(clock: Clock) -> str:
