@@ -4,16 +4,17 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from base64 import b64encode
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
 
 from lab.links import Link
-from lab.soak.processes_in_folder import kill_processes, removed_at_end, signal_processes
 from tests.support.debian_packages import require, require_program, skip_or_fail
 from tests.support.deploy import changed
 from tests.support.etcd import PASSWORD, Etcd
@@ -67,16 +68,16 @@ class Node:
         self.process = _launch(self.folder, require_program("patroni"), "patroni.yml")
 
     def kill(self) -> None:
-        kill_processes(self.folder)
+        _kill_processes(self.folder)
         assert self.process is not None
         self.process.wait()
 
     def freeze(self) -> None:
         for _ in range(2):  # The second time finds processes that were started in the meantime.
-            signal_processes(self.folder, signal.SIGSTOP)
+            _signal_processes(self.folder, signal.SIGSTOP)
 
     def resume(self) -> None:
-        signal_processes(self.folder, signal.SIGCONT)
+        _signal_processes(self.folder, signal.SIGCONT)
 
     def switch_over(self) -> None:
         """Let Patroni make another node the primary."""
@@ -155,7 +156,8 @@ class PatroniCluster:
         folder = Path(tempfile.mkdtemp(prefix="tickover-patroni-"))
         folder.chmod(0o755)
         _let_all_users_write_shared_memory()
-        self._stack.enter_context(removed_at_end(folder))
+        self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        self._stack.callback(_kill_processes, folder)
         try:
             self._start_etcd(folder / "etcd")
             for name in _NODES:
@@ -231,6 +233,23 @@ def _launch(folder: Path, *command: str) -> subprocess.Popen[bytes]:
             command, cwd=folder, env={**inherited, "HOME": str(folder), "LC_ALL": "C.UTF-8"},
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, **unprivileged(),
         )  # fmt: skip
+
+
+def _signal_processes(folder: Path, number: int) -> int:
+    """Send a signal to all processes that work in the folder. Return their number."""
+    found = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        # Other processes may end, or belong to another user.
+        with suppress(OSError):
+            if (process / "cwd").readlink().is_relative_to(folder):
+                os.kill(int(process.name), number)
+                found += 1
+    return found
+
+
+def _kill_processes(folder: Path) -> None:
+    while _signal_processes(folder, signal.SIGKILL):
+        time.sleep(0.01)
 
 
 def _make_folder(folder: Path) -> None:
