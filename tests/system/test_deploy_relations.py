@@ -200,6 +200,13 @@ def test_patroni_admits_no_superuser_over_the_network() -> None:
     assert admitted == {names["replication"], names["rewind"], "tickover"}
 
 
+def test_patroni_confirms_no_change_without_a_standby() -> None:
+    """Otherwise a failover loses confirmed changes."""
+    shared = YAML(typ="safe").load(_read("patroni/patroni.yml"))["bootstrap"]["dcs"]
+    assert shared["synchronous_mode"] is shared["synchronous_mode_strict"] is True
+    assert shared["postgresql"]["parameters"]["synchronous_commit"] == "on"
+
+
 def _read(file: str) -> str:
     return (DEPLOY / file).read_text()
 
