@@ -1,9 +1,11 @@
-"""R13: random histories of advances, amendments and syncs, a third with faults.
+"""R13: random histories of advances, amendments, quirks, consents and syncs, a third with faults.
 
-After every sync, what a client of Plaid has added and removed equals what the clock's owner sees.
+After every sync, what a client of Plaid has added, modified and removed equals what a model of the bank tells, which
+knows only what the clock's owner sees. So does what a client of SimpleFIN reads.
 """
 
 import asyncio
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -11,12 +13,14 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from random import Random
 from typing import Any
+from urllib.parse import urlsplit
 
 from lab.soak.histories import FaultDuringCalls, history_figures, record_histories, sign_in
 from lab.soak.linearizability.planned_mail import PlannedMailServer
 from lab.soak.linearizability.servers import CUT, Servers
 from lab.soak.raw_connections import ConnectionLost, RawConnection, ResponseTruncated, connect
 from lab.soak.rows import Context, Figure, Row
+from tests.support.bank_model import Connection, Told, told_rows
 from tests.support.world import HttpResponse
 
 _HISTORIES = 1_000
@@ -28,9 +32,13 @@ _START = datetime(2027, 1, 1, tzinfo=UTC)
 _ACCOUNTS = [{"key": key, "name": key, "currency": "EUR", "openingBalance": 50} for key in ("main", "card")]
 _AGAIN = "TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION"
 
+_LOGIN_REQUIRED = "ITEM_LOGIN_REQUIRED"
+_TOGETHER: tuple[tuple[str, ...], ...] = (("SAME_ID",), ("UNLINKED", "HOLDS_AS_BOOKED", "HOLDS_STAY"))
+"""Quirks of one group contradict those of the other."""
+_OTHERS = ("REWRITES_NAMES", "TELLS_LATE", "NEW_IDS", "NEW_IDS_ON_RELINK", "DOUBLES", "SHORT_HISTORY")
+
 Json = dict[str, Any]
-Rows = dict[str, tuple[Any, ...]]
-"""The account, the amount, the name, the date, and whether it is pending, by ID."""
+Rows = dict[str, Told]
 
 
 def _at(day: int) -> str:
@@ -59,6 +67,14 @@ class _Caller:
         body = {"client_id": "any", "secret": "any", **members}
         return await self._call(lambda connection: connection.post(f"/plaid{path}", body))
 
+    async def claim(self, claim_url: str) -> str:
+        response = await self._call(lambda connection: connection.post(urlsplit(claim_url).path, {}))
+        return response.body.decode()
+
+    async def get(self, path: str, credentials: str) -> HttpResponse:
+        header = f"Authorization: Basic {b64encode(credentials.encode()).decode()}\r\n"
+        return await self._call(lambda connection: connection.get(path, header))
+
     async def _call(self, send: Callable[[RawConnection], None]) -> HttpResponse:
         self.count_call()
         async with asyncio.timeout(_MAX_SECONDS):
@@ -85,22 +101,69 @@ class _Caller:
 
 
 class _Client:
+    """A program that reads the bank of a clock by one connection."""
+
+    def __init__(self, caller: _Caller, connection: Json, secret: str) -> None:
+        self._caller = caller
+        self._secret = secret
+        self.id: str = connection["id"]
+        self.quirks: Sequence[str] = connection["quirks"]
+        self.consent_days: int | None = connection.get("consentDays")
+
+    def expected(self, clock: Json, at: datetime | None = None) -> Rows:
+        return told_rows(clock, Connection(_START, self.id, self.quirks), at)
+
+    def consent_end(self) -> datetime:
+        return datetime.max.replace(tzinfo=UTC) if self.consent_days is None else _START + timedelta(self.consent_days)
+
+    def has_consent(self, clock: Json) -> bool:
+        return datetime.fromisoformat(clock["frozenTime"]) < self.consent_end()
+
+    async def read(self, clock: Json, size: int) -> bool:
+        """Read something, and compare with the clock. Return whether nothing is left."""
+        raise NotImplementedError
+
+
+class _SimplefinClient(_Client):
+    async def read(self, clock: Json, size: int) -> bool:
+        user, password = self._secret.split("//")[1].split("@")[0].split(":")
+        response = await self._caller.get("/simplefin/accounts?pending=1", f"{user}:{password}")
+        assert response.status == 200, response
+        assert bool(response.json["errors"]) is not self.has_consent(clock)
+        # After the consent has ended, the bank shows what it showed then.
+        at = min(datetime.fromisoformat(clock["frozenTime"]), self.consent_end())
+        found = sorted(
+            (row["id"], row["description"], row["amount"], row.get("pending", False))
+            for account in response.json["accounts"]
+            for row in account["transactions"]
+        )
+        assert found == sorted(
+            ("0" if "NO_IDS" in self.quirks else id, told.name, f"{told.amount:.2f}", told.is_pending)
+            for id, told in self.expected(clock, at).items()
+        )
+        return True
+
+
+class _PlaidClient(_Client):
     """Applies what changed, and begins a loop again as Plaid's documentation tells clients to."""
 
-    def __init__(self, caller: _Caller, access_token: str, account: str) -> None:
-        self._caller = caller
-        self._access_token = access_token
+    def __init__(self, caller: _Caller, connection: Json, secret: str, account: str) -> None:
+        super().__init__(caller, connection, secret)
         self._account = account
         """The key of the only account that this client reads, or nothing."""
         self._rows: Rows = {}
         self._next: Rows = {}
         self._first = self._cursor = ""
 
-    async def read_page(self, clock: Json, size: int) -> bool:
+    async def read(self, clock: Json, size: int) -> bool:
         """Read a page. After the last one, compare with the clock. Return whether it was the last one."""
-        options = {"account_id": f"acct_{_key(clock)}_{self._account}"} if self._account else {}
-        members = {"access_token": self._access_token, "cursor": self._cursor, "count": size, "options": options}
+        own = f"_{self.id.replace('-', '')[-12:]}" if "NEW_IDS_ON_RELINK" in self.quirks else ""
+        options = {"account_id": f"acct_{_key(clock)}_{self._account}{own}"} if self._account else {}
+        members = {"access_token": self._secret, "cursor": self._cursor, "count": size, "options": options}
         response = await self._caller.plaid("/transactions/sync", members)
+        if not self.has_consent(clock):
+            assert (response.status, response.json["error_code"]) == (400, _LOGIN_REQUIRED), response
+            return True
         if response.status != 200:
             assert response.json["error_code"] == _AGAIN, response
             assert self._cursor != self._first, "the first page of a loop has no earlier pages"
@@ -109,29 +172,46 @@ class _Client:
         page = response.json
         if self._cursor == self._first:
             self._next = dict(self._rows)
-        assert len(page["added"]) + len(page["removed"]) <= size
-        assert page["modified"] == []
-        for row in page["removed"]:
-            assert self._next.pop(row["transaction_id"])[0] == _account_key(row)
-        for row in page["added"]:
-            assert row["transaction_id"] not in self._next, "each row is added once"
-            self._next[row["transaction_id"]] = (
-                _account_key(row), row["amount"], row["name"], row["date"], row["pending"]
-            )  # fmt: skip
+        self._apply(page, size)
         self._cursor = page["next_cursor"]
         if page["has_more"]:
             return False
         self._first, self._rows = self._cursor, self._next
-        expected = rows_of(clock)
-        wanted = {id: row for id, row in expected.items() if self._account in ("", row[0])}
-        assert self._rows == wanted, f"the client has {self._rows}, and the bank has {wanted}"
+        expected = self.expected(clock)
+        wanted = {id: row for id, row in expected.items() if self._account in ("", row.account)}
+        assert self._rows == wanted, f"the client has {self._rows}, and the bank tells {wanted}"
         for account in page["accounts"]:
-            of_account = [row for row in expected.values() if row[0] == _account_key(account)]
-            opening = 50 if "accounts" in clock else 0
-            balances = account["balances"]
-            assert balances["current"] == opening - sum(row[1] for row in of_account if not row[4])
-            assert balances["available"] == opening - sum(row[1] for row in of_account)
+            _check_balances(clock, account)
         return True
+
+    def _apply(self, page: Json, size: int) -> None:
+        assert len(page["added"]) + len(page["modified"]) + len(page["removed"]) <= size
+        for row in page["removed"]:
+            assert self._next.pop(row["transaction_id"]).account == _account_key(row)
+        for row in page["added"]:
+            assert row["transaction_id"] not in self._next, "each row is added once"
+            self._next[row["transaction_id"]] = _told(row)
+        for row in page["modified"]:
+            told = _told(row)
+            assert self._next[row["transaction_id"]] != told, "only rows that changed are modified"
+            self._next[row["transaction_id"]] = told
+
+
+def _told(row: Json) -> Told:
+    category = (row["category"] or [None])[0]
+    at, amount = datetime.fromisoformat(row["datetime"]), -row["amount"]
+    return Told(
+        _account_key(row), at, row["name"], amount, category, row["pending"], row["pending_transaction_id"]
+    )  # fmt: skip
+
+
+def _check_balances(clock: Json, account: Json) -> None:
+    """Quirks never change balances."""
+    rows = told_rows(clock, Connection(_START)).values()
+    of_account = [row for row in rows if row.account == _account_key(account)]
+    opening, balances = 50 if "accounts" in clock else 0, account["balances"]
+    assert balances["current"] == opening + sum(row.amount for row in of_account if not row.is_pending)
+    assert balances["available"] == opening + sum(row.amount for row in of_account)
 
 
 def _key(clock: Json) -> str:
@@ -139,33 +219,11 @@ def _key(clock: Json) -> str:
 
 
 def _account_key(row: Json) -> str:
-    return str(row["account_id"]).rpartition("_")[2]
-
-
-def rows_of(clock: Json) -> Rows:
-    """Return the rows that the bank must show, from what the clock's owner sees."""
-    rows: Rows = {}
-
-    def add(id: str, item: Json, account: str, amount: int, day: str, *, pending: bool = False) -> None:
-        rows[id] = (account, amount, item["name"], day[:10], pending)
-
-    for item in clock["transactions"] + clock["pendingTransactions"]:
-        sign = 1 if item["type"] == "EXPENSE" else -1
-        account = item.get("account", "eur")
-        if item["at"] <= clock["frozenTime"]:
-            add(item["id"], item, account, sign * item["amount"], item["at"])
-        elif item["authorizedAt"] <= clock["frozenTime"]:
-            shown = {"name": item.get("authorizedName", item["name"])}
-            amount = item.get("authorizedAmount", item["amount"])
-            add(f"{item['id']}_p", shown, account, sign * amount, item["authorizedAt"], pending=True)
-    for item in clock.get("transfers", ()):
-        add(f"{item['id']}_out", item, item["from"], item["amount"], item["at"])
-        add(f"{item['id']}_in", item, item["to"], -item["amount"], item["at"])
-    return rows
+    return str(row["account_id"]).split("_")[2]
 
 
 class _History:
-    """A clock, its owner, and two clients of its bank."""
+    """A clock, its owner, and three clients of its bank."""
 
     def __init__(self, number: int, caller: _Caller, chances: Random) -> None:
         self._number = number
@@ -183,15 +241,41 @@ class _History:
         created = await self._caller.rpc("createTestClock", {"frozenTime": _at(0), **accounts, **opening})
         self._clock = created["clock"]
         for account in ("", "card" if self._has_accounts else "eur"):
-            params = {"id": self._clock["id"], "protocol": "PLAID"}
-            token = (await self._caller.rpc("connectTestClock", params))["publicToken"]
+            connection, token = await self._connect("PLAID")
             exchanged = await self._caller.plaid("/item/public_token/exchange", {"public_token": token})
-            self._clients.append(_Client(self._caller, exchanged.json["access_token"], account))
+            self._clients.append(_PlaidClient(self._caller, connection, exchanged.json["access_token"], account))
+        connection, token = await self._connect("SIMPLEFIN")
+        access_url = await self._caller.claim(b64decode(token).decode())
+        self._clients.append(_SimplefinClient(self._caller, connection, access_url))
+
+    async def _connect(self, protocol: str) -> tuple[Json, str]:
+        params: Json = {"id": self._clock["id"], "protocol": protocol, "quirks": self._quirks(protocol)}
+        if self._chances.random() < 0.2:
+            params["consentDays"] = self._chances.randint(5, 30)
+        connected = await self._caller.rpc("connectTestClock", params)
+        self.steps.append(("connect", connected["connection"]))
+        return connected["connection"], connected.get("publicToken") or connected["setupToken"]
+
+    def _quirks(self, protocol: str) -> list[str]:
+        """Return quirks that go together."""
+        others = (*_OTHERS, "NO_IDS") if protocol == "SIMPLEFIN" else _OTHERS
+        return [
+            quirk for quirk in (*self._chances.choice(_TOGETHER), *others) if self._chances.random() < 0.35
+        ]  # fmt: skip
+
+    async def _change_quirks(self) -> None:
+        client = self._chances.choice(self._clients)
+        quirks = self._quirks("SIMPLEFIN" if isinstance(client, _SimplefinClient) else "PLAID")
+        self.steps.append(("quirks", self._clients.index(client), quirks))
+        params = {"id": self._clock["id"], "connectionId": client.id, "quirks": quirks}
+        await self._caller.rpc("updateTestClockConnection", params)
+        client.quirks = quirks
 
     async def run(self) -> None:
         try:
             for _ in range(_STEPS):
-                step = self._chances.choice((self._advance, self._amend, self._amend, self._read_page, self._sync))
+                steps = self._advance, self._amend, self._amend, self._read_page, self._sync, self._change_quirks
+                step = self._chances.choice(steps)
                 await step()
             for client in self._clients:
                 await self._sync(client)
@@ -203,7 +287,7 @@ class _History:
             self._caller.close()
 
     async def _advance(self) -> None:
-        self._day += self._chances.randint(0, 4)
+        self._day += self._chances.choice((0, 1, 2, 3, 4, 27))
         self.steps.append(("advance", self._day))
         params = {"id": self._clock["id"], "frozenTime": _at(self._day)}
         self._clock = (await self._caller.rpc("advanceTestClock", params))["clock"]
@@ -235,6 +319,8 @@ class _History:
             "authorizedAt": _at(authorized),
         }
         if self._chances.random() < 0.5:
+            entry["category"] = "Food"
+        if self._chances.random() < 0.5:
             entry |= {"authorizedAmount": 1, "authorizedName": "hold"}
         return {**entry, "account": self._chances.choice(("main", "card"))} if self._has_accounts else entry
 
@@ -248,7 +334,7 @@ class _History:
 
     async def _read(self, client: _Client, size: int) -> bool:
         self.steps.append(("page", self._clients.index(client), size))
-        return await client.read_page(self._clock, size)
+        return await client.read(self._clock, size)
 
 
 async def record_round(
@@ -285,8 +371,8 @@ def run(context: Context) -> Iterator[Figure]:
 ROW = Row(
     "R13",
     "The bank is exact",
-    "1,000 random histories of advances, amendments and syncs, a third with faults and kills: "
-    "what a client has added and removed equals the bank's view after every sync",
+    "1,000 random histories of advances, amendments, quirks, consents and syncs, a third with faults and kills: "
+    "what a client of Plaid or SimpleFIN has equals the bank's view after every sync",
     run,
     minutes=8,
     quick_minutes=0.5,

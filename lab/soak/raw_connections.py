@@ -43,6 +43,9 @@ class RawConnection:
         )
         self._writer.write(head.encode() + body)
 
+    def get(self, path: str, headers: str) -> None:
+        self._writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}\r\n".encode())
+
     async def receive(self) -> HttpResponse:
         """Return the next response. Raise ConnectionLost or ResponseTruncated if there is none."""
         async with asyncio.timeout(_WAIT_SECONDS):
