@@ -38,6 +38,7 @@ _NEWEST: Final = (
     "updateTestClockConnection",
     "disconnectTestClock",
     "createTestClockFromScenario",
+    "deleteCurrentUser",
 )
 """They run last, so that the IDs in the other examples stay the same."""
 

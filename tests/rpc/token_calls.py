@@ -9,7 +9,7 @@ from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK
 
 
 async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]]:
-    """Return the parameters of each operation: mostly those of its first example, for a new clock. `logout` is last."""
+    """Return the parameters of each operation, for a new clock. Those that end the token are last."""
     clock = (await world.create(token, **next(iter(OPERATIONS["createTestClock"].examples.values()))))["id"]
     revoked = (await world.result("createAccessToken", {"name": "old"}, token))["id"]
     names = [name for name, operation in OPERATIONS.items() if operation.needs is not None]
@@ -19,7 +19,7 @@ async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]
     calls["disconnectTestClock"] = {"id": clock, "connectionId": connected["connection"]["id"]}
     calls["advanceTestClock"] = {"id": clock, "frozenTime": "2027-02-01T00:00:00Z"}
     calls["updateTestClockConnection"] = {**calls["disconnectTestClock"], "quirks": ["DOUBLES"]}
-    return calls | {name: calls.pop(name) for name in ("deleteTestClock", "logout")}
+    return calls | {name: calls.pop(name) for name in ("deleteTestClock", "deleteCurrentUser", "logout")}
 
 
 def _for_clock(params: Any, clock: str) -> dict[str, Any]:

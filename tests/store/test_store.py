@@ -80,6 +80,7 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "redeem_code": lambda store: store.redeem_code(ANA, digest(1), session(1)),
     "redeem_link": lambda store: store.redeem_link(digest(1), session(1)),
     "revoke_token": lambda store: store.revoke_token(digest(1)),
+    "delete_user": lambda store: store.delete_user(digest(1), NOW),
     "record_token_use": lambda store: store.record_token_use(digest(1), NOW),
     "find_or_create_user": lambda store: store.find_or_create_user(ANA, user(1), NOW),
     "count_bank_call": lambda store: store.count_bank_call(key(5), "", NOW),

@@ -160,3 +160,36 @@ async def test_running_call_leaves_no_clock_of_a_deleted_user(postgres_url: str)
     assert await other.fetchval("select count(*) from clocks") == 0
     await other.close()
     await store.close()
+
+
+# By the user
+
+
+async def test_user_who_is_deleted_by_a_token_leaves_nothing(store: Store, rows_of: RowsOf) -> None:
+    await add_user(store, 2, BEN)
+    before = [await rows_of(table) for table in TABLES]
+    await add_user(store, 1, ANA)
+    assert await store.delete_user(digest(1), NOW)
+    assert [await rows_of(table) for table in TABLES] == before
+    assert not await store.delete_user(digest(1), NOW)
+    assert await store.find_token(digest(2), NOW) is not None
+
+
+async def test_user_who_is_deleted_during_other_calls_leaves_nothing(store: Store, rows_of: RowsOf) -> None:
+    before = [await rows_of(table) for table in TABLES]
+    await add_user(store, 1, ANA)
+    token = await store.find_token(digest(1), NOW)
+    assert token is not None
+    creating = [store.create_clock(clock(number), token, b"schedule", Quota(1000)) for number in range(200, 250)]
+    deleted, *_ = await asyncio.gather(store.delete_user(digest(1), NOW), *creating, return_exceptions=True)
+    assert deleted is True
+    assert [await rows_of(table) for table in TABLES] == before
+
+
+async def test_all_sessions_of_a_user_are_revoked(store: Store) -> None:
+    await add_user(store, 1, ANA)
+    await add_user(store, 2, BEN)
+    assert await store.revoke_token(digest(1), all_sessions=True)
+    live = [await store.find_token(digest(number), NOW) is not None for number in (1, 301, 2, 302)]
+    assert live == [False, True, True, True]
+    assert not await store.revoke_token(digest(1), all_sessions=True)

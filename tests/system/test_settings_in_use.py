@@ -55,6 +55,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         "TICKOVER_CLIENT_BURST": "3",
         "TICKOVER_CLIENT_REFILL": "0.001",
         "TICKOVER_RESEND_SECONDS": "7",
+        "TICKOVER_ALLOWED_EMAILS": "@example.test, @app.test",
         "TICKOVER_TEST_CODES": "app.test=271828",
         "TICKOVER_METRICS_PORT": "0",
         "TICKOVER_METRICS_HOST": "127.0.0.6",

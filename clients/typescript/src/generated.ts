@@ -205,8 +205,11 @@ export interface LinkEntry {
   token: string;
 }
 
-/** The operation has no parameters. */
-export type NoParams = Record<string, never>;
+/** The parameters of logout. */
+export interface LogoutEntry {
+  /** Whether to revoke the tokens of all your sign-ins. */
+  everywhere?: boolean;
+}
 
 /** The parameters of getTestClock. With `at`, the result is a preview. */
 export interface GetEntry {
@@ -483,6 +486,9 @@ export interface ConnectionParams {
   /** The ID of a connection of this clock. */
   connectionId: string;
 }
+
+/** The operation has no parameters. */
+export type NoParams = Record<string, never>;
 
 /** The parameters of createAccessToken. */
 export interface CreateAccessTokenEntry {
@@ -1134,7 +1140,7 @@ export interface Operations {
   sendLoginCodeEmail: { params: SendEntry; result: Sent };
   loginByEmailVerification: { params: VerificationEntry; result: SignedIn };
   loginByEmailLink: { params: LinkEntry; result: SignedIn };
-  logout: { params: NoParams; result: Done };
+  logout: { params: LogoutEntry; result: Done };
   getTestClock: { params: GetEntry; result: OneClock };
   listTestClocks: { params: ListEntry; result: ClockPage };
   updateTestClock: { params: UpdateEntry; result: OneClock };
@@ -1157,6 +1163,7 @@ export interface Operations {
   createAccessToken: { params: CreateAccessTokenEntry; result: CreatedAccessToken };
   listAccessTokens: { params: NoParams; result: AccessTokens };
   revokeAccessToken: { params: RevokeAccessTokenEntry; result: Done };
+  deleteCurrentUser: { params: NoParams; result: Done };
 }
 
 export type Method = keyof Operations;
@@ -1193,6 +1200,7 @@ export const CALL_RULES: Readonly<
   createAccessToken: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
   listAccessTokens: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   revokeAccessToken: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
+  deleteCurrentUser: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
 };
 
 /** A method for each operation. */
@@ -1229,8 +1237,8 @@ export abstract class OperationMethods {
     return this.call("loginByEmailLink", params, options);
   }
 
-  /** Revoke the token in use. Your other tokens stay valid. To revoke an access token, call `revokeAccessToken`. Access tokens can't call this operation: it needs a token from a sign-in. */
-  logout(params: NoParams = {}, options?: CallOptions): Promise<Done> {
+  /** Revoke the token in use, or with `everywhere` the tokens of all your sign-ins. Access tokens stay valid. To revoke one, call `revokeAccessToken`. Access tokens can't call this operation: it needs a token from a sign-in. */
+  logout(params: LogoutEntry = {}, options?: CallOptions): Promise<Done> {
     return this.call("logout", params, options);
   }
 
@@ -1342,6 +1350,11 @@ export abstract class OperationMethods {
   /** Revoke an access token. The token stops working immediately, on every server. An unknown ID and the ID of another user's token get the same response. Access tokens can't call this operation: it needs a token from a sign-in. */
   revokeAccessToken(params: RevokeAccessTokenEntry, options?: CallOptions): Promise<Done> {
     return this.call("revokeAccessToken", params, options);
+  }
+
+  /** Delete your user, with all clocks, connections and tokens. This can't be undone. If you sign in again later, you are a new user. Access tokens can't call this operation: it needs a token from a sign-in. */
+  deleteCurrentUser(params: NoParams = {}, options?: CallOptions): Promise<Done> {
+    return this.call("deleteCurrentUser", params, options);
   }
 }
 

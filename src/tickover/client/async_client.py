@@ -115,9 +115,14 @@ class AsyncClient(BaseClient):
         self.token = signed_in.token
         return signed_in
 
-    async def log_out(self) -> None:
-        """Revoke the token and remove it from the client."""
-        await self.send(calls.log_out())
+    async def log_out(self, *, everywhere: bool = False) -> None:
+        """Revoke the token, or the tokens of all your sign-ins, and remove it from the client."""
+        await self.send(calls.log_out(everywhere))
+        self.token = None
+
+    async def delete_current_user(self) -> None:
+        """Delete your user with all clocks, connections and tokens, permanently."""
+        await self.send(calls.delete_current_user())
         self.token = None
 
     async def list_clocks(

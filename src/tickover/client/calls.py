@@ -132,8 +132,13 @@ def log_in_by_link(link_or_secret: str) -> Call[SignedIn]:
     return _call("loginByEmailLink", {"token": secret}, SignedIn, idempotent=False)
 
 
-def log_out() -> Call[None]:
-    return _command("logout", {})
+def log_out(everywhere: bool) -> Call[None]:
+    return _command("logout", {"everywhere": True} if everywhere else {})
+
+
+def delete_current_user() -> Call[None]:
+    call = _command("deleteCurrentUser", {})
+    return replace(call, idempotent=True, already_done={Reason.UNAUTHENTICATED: None})
 
 
 def current_user() -> Call[CurrentUser]:

@@ -149,6 +149,7 @@ class Tickover(_Blocking[AsyncClient]):
     log_in = _method(AsyncClient.log_in)
     log_in_by_link = _method(AsyncClient.log_in_by_link)
     log_out = _method(AsyncClient.log_out)
+    delete_current_user = _method(AsyncClient.delete_current_user)
     current_user = _method(AsyncClient.current_user)
     create_access_token = _method(AsyncClient.create_access_token)
     list_access_tokens = _method(AsyncClient.list_access_tokens)

@@ -12,6 +12,7 @@ from tickover.server.networks import Network, host_name
 SQLITE_PREFIX: Final = "sqlite:///"
 _MIN_PREFIX: Final = {4: 8, 6: 16}
 """Bits of the prefix of a network of proxies, by IP version."""
+_ALLOWED_EMAIL: Final = re.compile(r"[a-z0-9!#$%&'+/=?^_`{|}~.-]*@(?:[a-z0-9-]+\.)*[a-z0-9-]+")
 _TEST_CODE: Final = re.compile(
     r"((?:[a-z0-9-]+\.)+(?:test|example|invalid)|example\.(?:com|net|org))=([0-9]{6})", re.ASCII
 )
@@ -127,6 +128,15 @@ def secret_key(value: str) -> str:
     if value and len(text(value)) < 16:
         raise ValueError("must have at least 16 characters; create one with `openssl rand -hex 32`")
     return value
+
+
+def allowed_emails(value: str) -> tuple[str, ...]:
+    allowed = tuple(name.lower() for name in names(value))
+    if not all(map(_ALLOWED_EMAIL.fullmatch, allowed)):
+        raise ValueError(
+            "must be email addresses such as ana@example.com and domains such as @example.com, separated by commas"
+        )
+    return allowed
 
 
 def test_codes(value: str) -> dict[str, str]:

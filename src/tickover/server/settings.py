@@ -169,6 +169,13 @@ class Settings(Struct, frozen=True):
             "10",
         ),
     ]
+    allowed_emails: Annotated[
+        Sequence[str],
+        Setting(
+            "Email addresses and domains such as @example.com that may sign in, separated by commas. [default: all]",
+            values.allowed_emails,
+        ),
+    ]
     test_codes: Annotated[
         Mapping[str, str],
         Setting(

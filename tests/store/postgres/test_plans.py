@@ -177,10 +177,12 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
             store.redeem_link(secret, session(next(new)))
             for secret in (digest(users - 3), digest(users - 3), digest(next(new)))
         ],
+        "delete_user": lambda: [store.delete_user(digest(number), NOW) for number in (users - 520, next(new))],
         "revoke_token": lambda: [
             store.revoke_token(digest(users - 500)),
             store.revoke_token(digest(next(new))),
             store.revoke_token(digest(users - 510), allow_resend=True),
+            store.revoke_token(digest(users - 515), all_sessions=True),
         ],
         "record_token_use": lambda: [store.record_token_use(digest(number), NOW) for number in (users - 1, next(new))],
         "find_or_create_user": lambda: [

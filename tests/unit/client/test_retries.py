@@ -42,6 +42,7 @@ IDEMPOTENT: dict[str, MakeCall] = {
     "forkTestClock": lambda client: client.fork_clock("clock_1"),
     "getCurrentUser": lambda client: client.current_user(),
     "getTestClock": lambda client: client.get_clock("clock_1"),
+    "deleteCurrentUser": lambda client: client.delete_current_user(),
     "getTestClockBalances": lambda client: client.get_balances("clock_1"),
     "listAccessTokens": lambda client: client.list_access_tokens(),
     "listTestClockConnections": lambda client: client.list_connections("clock_1"),

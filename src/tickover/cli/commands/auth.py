@@ -111,25 +111,35 @@ def _prompt_for_code(run: CliRun, client: "Tickover", email: str) -> "SignedIn":
 
 
 @click.command(cls=ClientCommand)
-def logout(run: CliRun) -> None:
+@click.option("--everywhere", is_flag=True, help="Revoke the tokens of all your sign-ins.")
+@click.option("--delete-user", is_flag=True, help="Delete your user, with all clocks, connections and tokens.")
+@click.option("--yes", is_flag=True, help="With --delete-user: don't ask for confirmation.")
+def logout(run: CliRun, *, everywhere: bool, delete_user: bool, yes: bool) -> None:
     """This revokes the token and deletes it from this machine.
 
     If TICKOVER_TOKEN is set, revoke that token and keep the stored one.
     """
-    token = run.token
-    if not token:
+    if delete_user and not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("Pass --yes to delete your user.")
+        click.confirm("Delete your user with all clocks and tokens permanently?", abort=True, err=True)
+    if not run.token and not everywhere and not delete_user:
         run.output.write({"signedOut": False}, f"You aren't signed in at {run.url}.")
         return
-    with run.client(token) as client:
+    with run.signed_in_client() as client:
         try:
-            client.log_out()
+            if delete_user:
+                client.delete_current_user()
+            else:
+                client.log_out(everywhere=everywhere)
         except Rejection as rejection:
             # An invalid token needs no revocation.
-            if rejection.reason != Reason.UNAUTHENTICATED:
+            if everywhere or delete_user or rejection.reason != Reason.UNAUTHENTICATED:
                 raise
     if not run.environment_token:
         run.credentials.update(run.url, email="", token="")
-    run.output.write({"signedOut": True}, f"✓ Signed out of {run.url}.")
+    done = f"Deleted your user at {run.url}" if delete_user else f"Signed out of {run.url}"
+    run.output.write({"signedOut": True}, f"✓ {done}.")
 
 
 @click.command("create", cls=ClientCommand)

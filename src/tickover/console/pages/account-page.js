@@ -1,4 +1,4 @@
-// <tick-account>: the access tokens of the signed-in user.
+// <tick-account>: the access tokens of the signed-in user, and the end of all sessions or of the user.
 
 import { showErrors } from "../clock/create-clock.js";
 import { busyButton, withBusyState } from "../lib/busy-button.js";
@@ -10,7 +10,7 @@ import { field, onSubmit, textInput } from "../lib/form-fields.js";
 import { formatDay } from "../lib/format.js";
 import { notify } from "../lib/notification.js";
 import { call } from "../lib/rpc.js";
-import { currentSession } from "../lib/session.js";
+import { currentSession, endSession } from "../lib/session.js";
 
 const MAX_TOKEN_NAME_LENGTH = 100;
 const [DEFAULT_DAYS, MAX_DAYS] = [90, 365];
@@ -25,6 +25,7 @@ class AccountPage extends HTMLElement {
   #days = textInput(DEFAULT_DAYS, { type: "number", required: true, min: "1", max: `${MAX_DAYS}` });
   #readOnly = h("input", { type: "checkbox" });
   #button = h("button.primary", "Create token");
+  #endError = h("p.error", { role: "alert" });
 
   connectedCallback() {
     const { email, userId } = currentSession();
@@ -56,6 +57,16 @@ class AccountPage extends HTMLElement {
         this.#error,
         this.#created,
         this.#list,
+      ),
+      card(
+        { title: "Sessions and data" },
+        h("p.hint.muted", "Sign out in all browsers and programs. Access tokens stay valid."),
+        busyButton("button", "Sign out everywhere", () =>
+          this.#end("logout", { everywhere: true }, "You are signed out everywhere."),
+        ),
+        h("p.hint.muted", "Delete your user with all clocks, connections and tokens. This can't be undone."),
+        h("button.danger", { onclick: () => this.#deleteUser() }, "Delete account"),
+        this.#endError,
       ),
     );
     this.#load();
@@ -102,6 +113,21 @@ class AccountPage extends HTMLElement {
       this.#name.value = "";
       render(this.#created, secretBox(`Copy the token “${params.name}” now. It isn't shown again.`, token));
       await this.#load();
+    });
+  }
+
+  async #deleteUser() {
+    const { email, userId } = currentSession();
+    const question = `Delete the account of ${email || userId}?`;
+    if (await confirmAction(question, "All your clocks, connections and tokens are deleted.", "Delete account"))
+      await this.#end("deleteCurrentUser", {}, "Your account was deleted.");
+  }
+
+  /** End the session by a call. If it fails, the session continues. */
+  #end(method, params, message) {
+    return showErrors(this.#endError, async () => {
+      await call(method, params);
+      endSession(message);
     });
   }
 

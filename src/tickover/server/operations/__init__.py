@@ -36,6 +36,7 @@ _MODULES: Final = (
     "create_access_token",
     "list_access_tokens",
     "revoke_access_token",
+    "delete_current_user",
     "discover",
 )
 """In the order of the reference. Each adds its operation to `OPERATIONS`."""

@@ -29,4 +29,4 @@ async def login_by_email_link(params: LinkEntry, caller: Caller, services: Servi
     the same response.
     """
     token, session = new_session(services.mint, caller.now)
-    return signed_in(token, await services.store.redeem_link(tokens.digest(params.token), session))
+    return signed_in(token, await services.store.redeem_link(tokens.digest(params.token), session, services.allows))

@@ -59,6 +59,7 @@ async def login_by_email_verification(params: VerificationEntry, caller: Caller,
     A code works once, allows few attempts, and becomes invalid when a newer code is sent. The first sign-in of an
     address creates its user. All invalid codes get the same response.
     """
+    services.check_allowed(params.email)
     attempt = await services.store.count_attempt(params.email, services.limits_of(params.email), caller.now)
     # Without a live code, compare with a digest that never matches, so that the response takes the same time.
     expected, sent_at = (attempt.digest, attempt.sent_at) if attempt else (bytes(32), caller.now)

@@ -57,6 +57,7 @@ async def send_login_code_email(params: SendEntry, caller: Caller, services: Ser
     default, an address can receive one email every {RESEND_INTERVAL.seconds} seconds. The response arrives after the
     mail server has accepted the email. It is the same for known and unknown addresses.
     """
+    services.check_allowed(params.email)
     mint, settings = services.mint, services.settings
     is_code = params.kind is SecretKind.CODE
     fixed_code = settings.test_codes.get(params.email.rpartition("@")[2]) if is_code else None

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from tickover.api.errors import Fault, invalid_params
 from tickover.api.limits import FIXED_CODE_FAILURE_LIFETIME
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.operations.access import Access
@@ -39,6 +40,16 @@ class Services:
             sends_an_hour=settings.sends_per_hour,
             sends_an_hour_from_one_network=settings.sends_per_hour_per_network,
         )
+
+    def allows(self, email: str) -> bool:
+        """Return whether people with this address may sign in."""
+        allowed = self.settings.allowed_emails
+        return not allowed or email in allowed or f"@{email.rpartition('@')[2]}" in allowed
+
+    def check_allowed(self, email: str) -> None:
+        """Raise INVALID_PARAMS if this address must not sign in."""
+        if not self.allows(email):
+            raise invalid_params([Fault("email", "allowed", "must be an address that may sign in at this server")])
 
     def limits_of(self, email: str) -> SendLimits:
         """Return the limits on emails and attempts for this address."""

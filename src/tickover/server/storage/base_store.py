@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from msgspec import json
 
@@ -50,6 +50,8 @@ from tickover.server.storage.store import (
 from tickover.server.storage.write_probe import WriteProbe
 
 _Outcome = TypeVar("_Outcome")
+_DELETED_AT_ONCE: Final = 100
+"""Clocks that are deleted with a user in one transaction, so that other calls don't wait for long."""
 
 
 class BaseStore(ABC):
@@ -101,11 +103,23 @@ class BaseStore(ABC):
     async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
         return await self._run(lambda: logins.redeem_code(email, code_digest, session))
 
-    async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
-        return await self._run(lambda: logins.redeem_link(link_digest, session))
+    async def redeem_link(
+        self, link_digest: bytes, session: NewSession, is_allowed: Callable[[str], bool] = lambda _: True
+    ) -> bytes | None:
+        return await self._run(lambda: logins.redeem_link(link_digest, session, is_allowed))
 
-    async def revoke_token(self, digest: bytes, *, allow_resend: bool = False) -> bool:
-        return await self._run(lambda: logins.revoke_token(digest, allow_resend=allow_resend))
+    async def revoke_token(self, digest: bytes, *, allow_resend: bool = False, all_sessions: bool = False) -> bool:
+        return await self._run(
+            lambda: logins.revoke_token(digest, allow_resend=allow_resend, all_sessions=all_sessions)
+        )
+
+    async def delete_user(self, token_digest: bytes, now: Instant) -> bool:
+        user = await self._run(lambda: logins.delete_user(token_digest, now))
+        if user is None:
+            return False
+        while await self._run(lambda: clocks.delete_clocks_of_user(user, _DELETED_AT_ONCE)):
+            pass
+        return True
 
     async def find_clock(self, key: bytes, owner: Owner, *, known_revision: int | None = None) -> StoredClock | None:
         found = await self._read(statements.FIND_CLOCK, *owner_values(owner), key, known_revision)

@@ -177,6 +177,23 @@ FIND_USER: Final = _both("select key from users where email = $1")
 INSERT_USER: Final = _both("insert into users (key, email, created_at) select $1, $2, $3 where {lock} returning key")
 INSERT_SESSION: Final = _both("insert into tokens (digest, user_key, expires_at) select $1, $2, $3 where {lock}")
 REVOKE_TOKEN: Final = _both("delete from tokens where digest = $1 and {lock} returning digest")
+REVOKE_SESSIONS: Final = _both("""
+    delete from tokens
+    where user_key = (select user_key from tokens where digest = $1) and token_key is null and {lock}
+    returning digest""")
+FIND_USER_OF_TOKEN: Final = _both("select key, email from tokens join users on key = user_key where digest = $1")
+DELETE_USER: Final = _both("delete from users where key = $1 and {lock} returning key")
+DELETE_TOKENS: Final = _both("delete from tokens where user_key = $1 and {lock}")
+_CLOCKS_OF_USER: Final = "select key from clocks where owner = $1"
+FIND_CLOCK_OF_USER: Final = _both(f"{_CLOCKS_OF_USER} limit 1")
+HAS_CLOCKS: Final = _both(f"{_CLOCKS_OF_USER} and {{lock}} limit 1")
+# Clocks come last, because the others are found by them.
+DELETE_CLOCKS_OF_USER: Final = [
+    _both(f"delete from {table} where {key} in ({_CLOCKS_OF_USER} order by key limit $2) and {{lock}}")
+    for table, key in (
+        ("schedules", "clock_key"), ("creations", "clock_key"), ("connections", "clock_key"), ("clocks", "key"),
+    )
+]  # fmt: skip
 RECORD_TOKEN_USE: Final = _both("""
     update tokens set last_used_on = $2
     where digest = $1 and token_key is not null and coalesce(last_used_on, 0) < $2""")
@@ -231,6 +248,7 @@ INSERT_EMAIL: Final = _both("""
     insert into login_emails (digest, email, kind, sent_at, expires_at, network, delays_next, number)
     select $1, $2, $3, $4, $5, $6, $7, $8 where {lock}
     on conflict (digest) do nothing""")
+DELETE_EMAILS: Final = _both("delete from login_emails where email = $1 and {lock}")
 DELETE_EMAIL: Final = _both("delete from login_emails where digest = $1 and {lock}")
 ALLOW_RESEND: Final = _both("update login_emails set delays_next = false where digest = $1")
 ALLOW_RESENDS: Final = _both("update login_emails set delays_next = false where email = $1 and {lock}")

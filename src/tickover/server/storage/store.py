@@ -388,13 +388,26 @@ class Store(Protocol):
         Return the user's key, or None if the code was already used or is no longer the newest.
         """
 
-    async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
-        """Use a login link in the same way. Return None if it is unknown, used or expired; that writes durably too."""
+    async def redeem_link(
+        self, link_digest: bytes, session: NewSession, is_allowed: Callable[[str], bool] = ...
+    ) -> bytes | None:
+        """Use a login link in the same way. Return None if it is unknown, used or expired; that writes durably too.
 
-    async def revoke_token(self, digest: bytes, *, allow_resend: bool = False) -> bool:
+        Return None, and leave the link as it is, if its address is not allowed.
+        """
+
+    async def revoke_token(self, digest: bytes, *, allow_resend: bool = False, all_sessions: bool = False) -> bool:
         """Make the token invalid, effective when this returns. Return False if it doesn't exist.
 
-        With `allow_resend`, the next email to the user's address can follow at once.
+        With `allow_resend`, the next email to the user's address can follow at once. With `all_sessions`, all tokens of
+        the user become invalid except access tokens.
+        """
+
+    async def delete_user(self, token_digest: bytes, now: Instant) -> bool:
+        """Delete the token's user and all of the user's data. Return False if the token doesn't exist.
+
+        Not atomic: after its first step, there is no user and no token. If a later step fails, the clocks that are left
+        belong to nobody, and are deleted when they expire.
         """
 
     async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:

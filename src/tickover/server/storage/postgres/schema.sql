@@ -20,7 +20,7 @@ create table tokens (
   last_used_on bigint
 );
 create index tokens_by_expiry on tokens (expires_at);
-create unique index access_tokens_by_user on tokens (user_key, token_key) where token_key is not null;
+create unique index tokens_by_user on tokens (user_key, token_key);
 
 -- The small row that an advance updates. No index contains frozen_time, and pages have free space, so that an update
 -- stays in its page and changes no index (a HOT update). bytes: the size that counts for the owner's limit. name, labels:

@@ -243,6 +243,18 @@ def delete_clock(key: bytes, owner: Owner) -> Rule[bool]:
     return bool(deleted)
 
 
+def delete_clocks_of_user(user: bytes, limit: int) -> Rule[bool]:
+    """Delete some clocks of a deleted user. Return False if there are none."""
+    yield owner_lock(user)
+    # A creation that has found the user's token has written before this read, or does nothing.
+    [found] = yield read(Call(statements.FIND_CLOCK_OF_USER, (user,)))
+    if found is None:
+        return False
+    changes = [Call(statement, (user, limit)) for statement in statements.DELETE_CLOCKS_OF_USER]
+    yield write(Call(statements.HAS_CLOCKS, (user,)), *changes, usage=UsageChange(user, None))
+    return True
+
+
 def _usage(owner: Owner, quota: Quota, exact: bool) -> Call:
     max_clocks = quota.clocks or (_NO_LIMIT if quota.bytes else 0)
     return Call(statements.USAGE, (*owner_values(owner), quota.min_live_key, max_clocks), exact)

@@ -1,5 +1,6 @@
 """Signing in: limits on emails, attempts and failures, and secrets that are used once."""
 
+from collections.abc import Callable
 from typing import Any, Final
 from zlib import crc32
 
@@ -66,26 +67,47 @@ def redeem_code(email: str, code_digest: bytes, session: NewSession) -> Rule[byt
     return user_key
 
 
-def redeem_link(link_digest: bytes, session: NewSession) -> Rule[bytes | None]:
+def redeem_link(link_digest: bytes, session: NewSession, is_allowed: Callable[[str], bool]) -> Rule[bytes | None]:
     [link] = yield read(Call(statements.FIND_LINK, (link_digest,)))
     if link is not None:
         email = link[0]
         yield address_lock(email, session.created_at)
         link, user = yield read(Call(statements.FIND_LINK, (link_digest,)), Call(statements.FIND_USER, (email,)))
-    if link is None or link[2] or link[1] <= to_micros(session.created_at):
+    if link is None or link[2] or link[1] <= to_micros(session.created_at) or not is_allowed(link[0]):
         yield _count_miss(link_digest.hex(), session.created_at)
         return None
     user_key = yield from _open_session(email, user, session)
     return user_key
 
 
-def revoke_token(digest: bytes, *, allow_resend: bool) -> Rule[bool]:
+def revoke_token(digest: bytes, *, allow_resend: bool, all_sessions: bool) -> Rule[bool]:
     others = []
     if allow_resend:
         [user] = yield read(Call(statements.FIND_EMAIL, (digest,)))
         others = [Call(statements.ALLOW_RESENDS, user)] if user else []
-    revoked = yield write(Call(statements.REVOKE_TOKEN, (digest,)), *others)
+    statement = statements.REVOKE_SESSIONS if all_sessions else statements.REVOKE_TOKEN
+    revoked = yield write(Call(statement, (digest,)), *others)
     return bool(revoked)
+
+
+def delete_user(token_digest: bytes, now: Instant) -> Rule[bytes | None]:
+    """Delete the user of a token, the user's tokens, and the emails to the address. Return the user's key."""
+    find = Call(statements.FIND_USER_OF_TOKEN, (token_digest,))
+    [user] = yield read(find)
+    if user is None:
+        return None
+    yield address_lock(user[1], now)
+    [user] = yield read(find)
+    if user is None:
+        return None
+    key, email = user
+    yield write(
+        Call(statements.DELETE_USER, (key,)),
+        Call(statements.DELETE_TOKENS, (key,)),
+        Call(statements.DELETE_EMAILS, (email,)),
+        Call(statements.RESET_FAILURES, (email,)),
+    )
+    return bytes(key)
 
 
 def find_or_create_user(email: str, new_key: bytes, now: Instant) -> Rule[bytes]:

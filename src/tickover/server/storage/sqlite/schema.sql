@@ -20,7 +20,7 @@ create table tokens (
   last_used_on integer
 ) strict, without rowid;
 create index tokens_by_expiry on tokens (expires_at);
-create unique index access_tokens_by_user on tokens (user_key, token_key) where token_key is not null;
+create unique index tokens_by_user on tokens (user_key, token_key);
 
 -- The small row that an advance updates. bytes: the size that counts for the owner's limit. name, labels: the caller's
 -- own; labels is a JSON object. revision: the number of amendments. Each replaces the clock's schedule.
