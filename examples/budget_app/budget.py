@@ -41,7 +41,9 @@ class Budget:
         request = ItemPublicTokenExchangeRequest(public_token=public_token)
         access_token = self._bank.item_public_token_exchange(request).access_token
         with self.database:
+            # The first sync brings everything again, and a bank may have given it other IDs.
             self.database.execute("DELETE FROM bank")
+            self.database.execute("DELETE FROM payments")
             self.database.execute("INSERT INTO bank VALUES (?, '')", [access_token])
 
     def sync(self) -> None:

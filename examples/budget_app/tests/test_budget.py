@@ -1,7 +1,9 @@
 """The app over three months: its books equal those of the bank, and its rule uses the bank's time."""
 
+import pytest
 from budget import Budget
 
+from tickover.client import ALL_QUIRKS
 from tickover.pytest_plugin import Bank, Webhooks
 
 BOOKS = "SELECT id, date, name, cents / 100.0 AS amount FROM payments"
@@ -14,6 +16,27 @@ def test_books_are_right_for_three_months(app: Budget, bank: Bank) -> None:
         bank.clock.reconcile(app.database.execute(BOOKS))
     [count] = app.database.execute("SELECT count(*) FROM payments").fetchone()
     assert count == len(bank.clock.transactions)
+
+
+# NO_IDS is for SimpleFIN.
+@pytest.mark.parametrize("quirk", [*sorted({*ALL_QUIRKS} - {"NO_IDS"}), "worst"])
+def test_books_are_right_whatever_the_habits_of_the_bank(app: Budget, bank: Bank, quirk: str) -> None:
+    app.connect(bank.clock.connect("PLAID", quirks=[quirk]).public_token)
+    while bank.clock.next_at:
+        bank.clock.advance(days=4)
+        app.sync()
+    # The bank has told everything after some days.
+    bank.clock.advance(days=4)
+    app.sync()
+    bank.clock.reconcile(app.database.execute(BOOKS))
+
+
+def test_new_login_does_not_double_the_books(app: Budget, bank: Bank) -> None:
+    bank.clock.advance(months=2)
+    app.sync()
+    app.connect(bank.clock.connect("PLAID", quirks=["NEW_IDS_ON_RELINK"]).public_token)
+    app.sync()
+    bank.clock.reconcile(app.database.execute(BOOKS))
 
 
 def test_webhooks_keep_the_books_up_to_date(app: Budget, bank: Bank, webhooks: Webhooks) -> None:

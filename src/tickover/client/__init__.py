@@ -22,6 +22,7 @@ from tickover.api.clocks import Summary as Summary
 from tickover.api.clocks import Transaction as Transaction
 from tickover.api.clocks import Transfer as Transfer
 from tickover.api.command_arguments import midnight as midnight
+from tickover.api.connections import ALL_QUIRKS as ALL_QUIRKS
 from tickover.api.connections import BankFault as BankFault
 from tickover.api.connections import Connected as Connected
 from tickover.api.connections import Connection as Connection

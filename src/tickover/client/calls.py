@@ -257,7 +257,8 @@ def connect_clock(
     id: str, protocol: ProtocolLike, *, institution: str | None = None, **bank: Unpack[BankOptions]
 ) -> Call[Connected]:
     """Let a program that speaks the protocol of a bank read a clock. The token in the result is shown only once."""
-    options = _without_none(institution=institution, **_bank_members(bank, BankOptions))
+    members = _bank_members(bank, BankOptions)
+    options = _without_none(**{**members, "institution": institution, "faults": members.get("faults") or None})
     params = {"id": id, "protocol": protocol.upper(), **options}
     return _call("connectTestClock", params, Connected, idempotent=False)
 

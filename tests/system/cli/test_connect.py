@@ -19,6 +19,14 @@ def test_tokens_are_printed_with_what_to_do(shell: Shell) -> None:
     assert b"/simplefin/claim/" in b64decode(simplefin["setupToken"])
 
 
+def test_bank_has_quirks(shell: Shell) -> None:
+    shell("clock", "create")
+    connected = shell("clock", "connect", "--plaid", "--quirk", "tells-late", "--quirk", "holds", "--json").json
+    assert connected["connection"]["quirks"] == ["TELLS_LATE", "UNLINKED", "HOLDS_AS_BOOKED", "HOLDS_STAY"]
+    refused = shell("clock", "connect", "--plaid", "--quirk", "LATE")
+    assert "'LATE' isn't a habit of a bank. Use SAME_ID, " in refused.err
+
+
 def test_connections_are_listed_and_ended(shell: Shell) -> None:
     clock = shell("clock", "create", "--json").json["id"]
     assert shell("clock", "connections").out == "The clock has no connections.\n"

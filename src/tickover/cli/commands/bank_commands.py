@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, get_args
 
 import click
 
-from tickover.api.connections import BankFaultKind
+from tickover.api.connections import ALL_QUIRKS, QUIRK_SETS, BankFaultKind
 from tickover.api.limits import MAX_TOLERANCE_DAYS
 from tickover.cli import formatting
 from tickover.cli.cli_errors import CliError, Exit
@@ -38,6 +38,14 @@ def _parse_fault(text: str) -> dict[str, Any]:
     return {"kind": kind, **{name: time for name, time in parsed.items() if time}}
 
 
+def _parse_quirk(text: str) -> str:
+    """Parse the name of a quirk, or of a set of quirks."""
+    if text in QUIRK_SETS or text.upper().replace("-", "_") in ALL_QUIRKS:
+        return text
+    names = ", ".join((*ALL_QUIRKS, *QUIRK_SETS))
+    raise click.BadParameter(f"'{text}' isn't a habit of a bank. Use {names}.")
+
+
 @click.command(cls=ClientCommand)
 @clock_argument
 @click.option("--plaid", is_flag=True, help="For an app that uses Plaid.")
@@ -51,7 +59,15 @@ def _parse_fault(text: str) -> dict[str, Any]:
     metavar="KIND[=FROM[..UNTIL]]",
     help=f"Let the bank fail, by default from the clock's time on: {', '.join(_KINDS)}. Repeatable.",
 )
-def connect(
+@click.option(
+    "--quirk",
+    "quirks",
+    type=_parse_quirk,
+    multiple=True,
+    metavar="QUIRK",
+    help=f"Give the bank a habit: {', '.join(ALL_QUIRKS)}, or a set of them: {', '.join(QUIRK_SETS)}. Repeatable.",
+)
+def connect(  # noqa: PLR0913 - one parameter for each option
     run: CliRun,
     id: str | None,
     *,
@@ -59,6 +75,7 @@ def connect(
     simplefin: bool,
     institution: str | None,
     faults: Sequence[dict[str, Any]],
+    quirks: Sequence[str],
 ) -> None:
     """The app uses Plaid or SimpleFIN. The command prints the token for it.
 
@@ -70,6 +87,7 @@ def connect(
     tickover clock connect --plaid
     tickover clock connect 5597fdf1 --simplefin --institution "First Bank"
     tickover clock connect --plaid --fault LOGIN_REQUIRED=2027-02-01..2027-02-03
+    tickover clock connect --plaid --quirk TELLS_LATE --quirk holds
     """
     if plaid == simplefin:
         raise click.UsageError("Use either --plaid or --simplefin.")
@@ -77,7 +95,11 @@ def connect(
     with selected_clock(run, id) as (client, clock_id):
         now = client.get_clock(clock_id).frozen_time if faults else None
         connected = client.connect_clock(
-            clock_id, protocol, institution=institution, faults=[{"from": now, **fault} for fault in faults]
+            clock_id,
+            protocol,
+            institution=institution,
+            faults=[{"from": now, **fault} for fault in faults],
+            quirks=quirks or None,
         )
         url = client.url
     run.output.write(connected, connected.public_token or connected.setup_token or "")

@@ -7,7 +7,7 @@ from msgspec import inspect
 from pydantic import Field, WithJsonSchema
 
 from tickover.api.clocks import AccountEntry, AddedContributionEntry, GoalEntry, TransactionEntry, TransferEntry
-from tickover.api.connections import BankFault
+from tickover.api.connections import BankFault, Quirk
 from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import Bound, InitialAmount, OpeningBalance, PositiveAmount, TotalBound
 from tickover.api.reconciliation import ObservedEntry
@@ -55,4 +55,5 @@ Goals = Annotated[list[Json], _list_of(GoalEntry[PositiveAmount, InitialAmount])
 AddedContributions = Annotated[list[Json], _list_of(AddedContributionEntry)]
 Expectations = Annotated[list[Json], _list_of(ExpectationEntry[Bound, TotalBound])]
 BankFaults = Annotated[list[Json], _list_of(BankFault)]
+BankQuirks = Annotated[list[Quirk], Field(description="Habits of real banks that apps stumble over.")]
 ObservedTransactions = Annotated[list[Json], _list_of(ObservedEntry)]

@@ -18,6 +18,7 @@ from tickover.cli.mcp.mcp_inputs import (
     Accounts,
     AddedContributions,
     BankFaults,
+    BankQuirks,
     ClockId,
     Expectations,
     Goals,
@@ -212,6 +213,7 @@ class Tools:
         protocol: BankProtocol,
         institution: Annotated[str | None, Field(description="The name of the bank.")] = None,
         faults: BankFaults | None = None,
+        quirks: BankQuirks | None = None,
     ) -> Json:
         """Let the app under test read a clock as if it were a bank, with Plaid or SimpleFIN.
 
@@ -219,7 +221,7 @@ class Tools:
         app's next sync brings what happened.
         """
         with self._client() as client:
-            connected = client.connect_clock(id, protocol, institution=institution, faults=faults)
+            connected = client.connect_clock(id, protocol, institution=institution, faults=faults, quirks=quirks)
             return {**_json(connected), "url": connected.simplefin_url or f"{client.url}/plaid"}
 
     def delete_clock(self, id: ClockId) -> Json:
