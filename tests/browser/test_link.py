@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
@@ -112,16 +113,21 @@ async def open_app(browser: Browser, program: Program, **options: Any) -> AsyncI
         await context.close()
 
 
-async def _serve(context: BrowserContext, program: Program) -> None:
-    """Serve the app, and Plaid's content delivery network from the bank."""
+def _app_files() -> dict[str, Path]:
+    """Return the files of the app by their paths."""
     node = ROOT / "tests" / "node"
-    files = {
+    return {
         "/": node / "link_app.html",
         "/link_app.js": node / "link_app.js",
         "/react.js": tools() / "react" / "umd" / "react.production.min.js",
         "/react-dom.js": tools() / "react-dom" / "umd" / "react-dom.production.min.js",
         "/react-plaid-link.js": tools() / "react-plaid-link" / "dist" / "index.umd.js",
     }
+
+
+async def _serve(context: BrowserContext, program: Program) -> None:
+    """Serve the app, and Plaid's content delivery network from the bank."""
+    files = _app_files()
 
     async def serve_app(route: Route) -> None:
         path: Path = files[urlsplit(route.request.url).path]
@@ -133,6 +139,23 @@ async def _serve(context: BrowserContext, program: Program) -> None:
 
     await context.route(f"{APP}/**", serve_app)
     await context.route(f"{CDN}/**", serve_bank)
+
+
+# The app is on the same address as in the example.
+_BEFORE_EXAMPLE = """
+import { chromium } from "playwright";
+const [executablePath, files] = process.argv.slice(2);
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+const page = await browser.newPage();
+await page.route("http://localhost:3000/**", (route) =>
+  route.fulfill({ path: JSON.parse(files)[new URL(route.request().url()).pathname] }),
+);
+"""
+_AFTER_EXAMPLE = """
+await page.waitForFunction(() => window.calls.some(([name]) => name === "success"));
+console.log(await page.evaluate(() => window.calls.find(([name]) => name === "success")[1]));
+await browser.close();
+"""
 
 
 @pytest.fixture
@@ -319,6 +342,25 @@ async def test_messages_of_other_pages_are_ignored(browser: Browser, program: Pr
         [refused] = set(app.messages)
         assert "https://other.example.test" in refused
         app.messages.clear()
+
+
+def test_example_of_the_docs_connects_a_clock(program: Program, chromium: str, user: LinkUser, tmp_path: Path) -> None:
+    user.create_clock("Salary and rent")
+    page = (ROOT / "docs" / "bank.md").read_text("utf-8")
+    [example] = re.findall(r"^```js\n(await page.route.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    for written, here in (
+        ("http://127.0.0.1:8000", program.url),
+        ("http://localhost:3000/", f"http://localhost:3000/?token={user.link_token()}"),
+    ):
+        assert written in example
+        example = example.replace(written, here)
+    (tmp_path / "node_modules").symlink_to(tools())
+    (tmp_path / "test.mjs").write_text(_BEFORE_EXAMPLE + example + _AFTER_EXAMPLE)
+    files = json.dumps({name: str(path) for name, path in _app_files().items()})
+    command = ["node", str(tmp_path / "test.mjs"), chromium, files]
+    public_token = subprocess.check_output(command, text=True, timeout=240).strip()
+    item = user.call("/item/get", access_token=user.exchange(public_token)["access_token"])["item"]
+    assert item["institution_name"] == "Salary and rent"
 
 
 def test_user_connects_a_clock_in_firefox(program: Program, user: LinkUser, tmp_path: Path) -> None:

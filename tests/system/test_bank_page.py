@@ -28,7 +28,8 @@ pytest_plugins = ["pytester"]
 PAGE = (ROOT / "docs" / "bank.md").read_text("utf-8")
 _USER_NUMBERS = count(1)
 _EXCHANGE = "/item/public_token/exchange"
-_KINDS = re.findall(r"^\| `([A-Z_]+)` \| (.+?) \| (.+?) \|$", PAGE, re.MULTILINE)
+_FAULTS = PAGE.partition("| Kind | Plaid | SimpleFIN |")[2].partition("\n\n")[0]
+_KINDS = re.findall(r"^\| `([A-Z_]+)` \| (.+?) \| (.+?) \|$", _FAULTS, re.MULTILINE)
 _SYNC = """
 
 const { data } = await client.itemPublicTokenExchange({ public_token: process.argv[2] });
@@ -104,6 +105,22 @@ def test_public_token_is_exchanged_with_each_example(program: Program, shell: Sh
     (tmp_path / "app.mjs").write_text(as_run(block("import", "js")) + _SYNC)
     printed = subprocess.check_output(["node", str(tmp_path / "app.mjs"), connect(shell)], text=True)
     assert printed.startswith("access-sandbox-")
+
+
+def test_app_without_a_public_token_connects_a_clock(program: Program, shell: Shell) -> None:
+    words = shlex.split(block("tickover token create"))
+    names: dict[str, Any] = {"PLAID_SECRET": shell(*words[1:]).out.strip()}
+    for start in ("import plaid", "from plaid.model"):
+        exec(block(start, "python").replace("http://127.0.0.1:8000", program.url), names)
+    with names["client"].api_client:
+        [connected] = shell("clock", "connections", "--json").json["connections"]
+        assert connected["id"] == names["item"].item_id
+
+
+def test_page_loads_link_from_the_server(program: Program) -> None:
+    [path] = re.findall(r'src="http://127.0.0.1:8000(.*?)"', block("<script", "html"))
+    response = program.request("GET", path)
+    assert (response.status, response.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
 
 
 def test_python_of_the_page_connects_a_clock(program: Program, shell: Shell) -> None:

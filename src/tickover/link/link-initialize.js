@@ -56,7 +56,8 @@
       Object.assign(dialog.style, {
         boxSizing: "border-box",
         width: "min(26rem, 100vw)",
-        height: "min(40rem, 100dvh)",
+        // All of a phone.
+        height: "max(min(40rem, 100dvh), min(100dvh, (26.5rem - 100vw) * 1000))",
         maxWidth: "none",
         maxHeight: "none",
         padding: "0",

@@ -128,11 +128,11 @@ def tickover_clock(tickover_client: Tickover, request: pytest.FixtureRequest) ->
 
 
 @pytest.fixture
-def tickover_bank(tickover: Server, tickover_clock: ClockFactory) -> BankFactory:
+def tickover_bank(tickover: Server, tickover_clock: ClockFactory, tickover_client: Tickover) -> BankFactory:
     """Connects clocks to an app that uses Plaid or SimpleFIN, and returns the .url and the token for the app."""
     from tickover.pytest_plugin.clock_fixture import BankFactory  # noqa: PLC0415 - see the module docstring
 
-    return BankFactory(tickover.url, tickover_clock)
+    return BankFactory(tickover.url, tickover_clock, tickover_client)
 
 
 @pytest.fixture

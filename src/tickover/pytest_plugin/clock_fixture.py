@@ -77,14 +77,18 @@ class Bank(Struct, frozen=True):
     """For Plaid: what the app exchanges, once."""
     setup_token: str = ""
     """For SimpleFIN: what the app claims, once."""
+    plaid_secret: str = ""
+    """For Plaid: the secret of an app that connects clocks itself."""
 
 
 class BankFactory:
     """Connects clocks: those that it gets, or new ones from what the fixture `clock` takes."""
 
-    def __init__(self, url: str, create_clock: ClockFactory) -> None:
+    def __init__(self, url: str, create_clock: ClockFactory, client: Tickover) -> None:
         self._url = url
         self._create_clock = create_clock
+        self._client = client
+        self._plaid_secret = ""
 
     def __call__(
         self,
@@ -96,8 +100,15 @@ class BankFactory:
     ) -> Bank:
         opened = clock if isinstance(clock, Clock) else self._create_clock(clock)
         connected = opened.connect(protocol, institution=institution, **bank)
-        tokens = connected.public_token or "", connected.setup_token or ""
-        return Bank(opened, connected.simplefin_url or f"{self._url}/plaid", *tokens)
+        if connected.setup_token:
+            return Bank(opened, connected.simplefin_url, setup_token=connected.setup_token)
+        public_token = connected.public_token or ""
+        return Bank(opened, f"{self._url}/plaid", public_token, plaid_secret=self._find_secret())
+
+    def _find_secret(self) -> str:
+        """Return an access token, the same for all connections of a test."""
+        self._plaid_secret = self._plaid_secret or self._client.create_access_token("bank").token
+        return self._plaid_secret
 
 
 class Webhooks:

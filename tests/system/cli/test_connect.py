@@ -14,6 +14,7 @@ def test_tokens_are_printed_with_what_to_do(shell: Shell) -> None:
     plaid = shell("clock", "connect", "--plaid")
     assert plaid.out.startswith("public-sandbox-")
     assert "/plaid" in plaid.err
+    assert "tickover token create" in plaid.err
     simplefin = shell("clock", "connect", clock, "--simplefin", "--institution", "First Bank", "--json").json
     assert simplefin["connection"]["institution"] == "First Bank"
     assert b"/simplefin/claim/" in b64decode(simplefin["setupToken"])

@@ -1,9 +1,11 @@
 """The fixtures. This test run uses the plugin itself. docs/pytest.md shows the ways to create a clock."""
 
 import asyncio
+import json
 import re
 from datetime import UTC, datetime
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -70,11 +72,19 @@ def test_bank_has_the_settings_for_an_app(bank: BankFactory, clock: ClockFactory
     connected = bank("salary-and-rent", institution="First Bank")
     assert (connected.url, connected.setup_token) == (f"{client.url}/plaid", "")
     assert connected.public_token.startswith("public-sandbox-")
+    assert bank("salary-and-rent").plaid_secret == connected.plaid_secret
+    keys = {"client_id": "any", "secret": connected.plaid_secret}
+    query = {**keys, "count": 1, "offset": 0, "country_codes": ["US"]}
+    headers = {"Content-Type": "application/json"}
+    request = Request(f"{connected.url}/institutions/get", json.dumps(query).encode(), headers)
+    with urlopen(request) as response:
+        assert json.load(response)["total"] == 2
     first, second = datetime(2027, 3, 3, tzinfo=UTC), datetime(2027, 3, 4, tzinfo=UTC)
     down = {"kind": "INSTITUTION_DOWN", "from": "2027-03-03"}
     limited = {"kind": "RATE_LIMITED", "from": first, "until": "2027-03-04"}
     other = bank(clock(frozen_time=START), "simplefin", faults=[down, limited])
-    assert (other.url, other.public_token, bool(other.setup_token)) == (f"{client.url}/simplefin", "", True)
+    assert (other.url, other.public_token, other.plaid_secret) == (f"{client.url}/simplefin", "", "")
+    assert other.setup_token
     [connection] = client.list_connections(other.clock.id)
     assert connection.faults == [BankFault("INSTITUTION_DOWN", first), BankFault("RATE_LIMITED", first, second)]
     client.disconnect_clock(other.clock.id, connection.id)

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 _USES = {
     "PLAID": (
-        "Point your app's Plaid library at {url}/plaid, with any client ID and secret, and let it exchange this public "
-        "token. It works once."
+        "Point your app's Plaid library at {url}/plaid. Either let it exchange this public token, with any client ID "
+        "and secret. The token works once. Or give it an access token as its secret, and it connects your clocks "
+        "itself: tickover token create --name app"
     ),
     "SIMPLEFIN": "Paste this setup token into your app. It works once, and leads to {simplefin_url}.",
 }
