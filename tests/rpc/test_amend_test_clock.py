@@ -229,7 +229,9 @@ async def test_stranger_who_waits_for_own_calls_does_not_block_amendments(
         await gate.become_heavy()
         await released.wait()
 
-    holding = asyncio.ensure_future(world.gate.measured(world.gate.run(gate.Call("test", user), hold)))
+    place = world.gate.enter(user)
+    assert place
+    holding = asyncio.ensure_future(world.gate.run(place, world.gate.call("test", hold)))
     waiting = asyncio.ensure_future(world.call(AMEND, params, stranger))
     for _ in range(50):
         await asyncio.sleep(0)

@@ -18,7 +18,6 @@ from tests.support.log_capture import LogCapture
 from tests.support.metrics import Metrics, parse_metrics, total, value
 from tests.support.raw import Client, request, wait_for
 from tests.support.world import NOW, World
-from tickover.api.errors import Reason
 from tickover.server.app import TickoverServer
 from tickover.server.http1.http_server import HttpServer
 from tickover.server.metrics import metrics_server
@@ -120,7 +119,7 @@ async def test_every_gauge_of_a_server_has_its_source(tmp_path: Path, monkeypatc
         await opened._publish_gauges()
         opened._on_swept(6)
         opened._on_swept(7)
-        opened._gate.count_refusal(Reason.UNAVAILABLE)
+        opened._gate.count_refusal()
     finally:
         await opened.close()
     found = metrics_of(numbers)

@@ -62,7 +62,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         "TICKOVER_MAX_CLOCKS_PER_USER": "7",
         "TICKOVER_MAX_BYTES_PER_USER": "5000",
         "TICKOVER_MAX_CONNECTIONS": "70",
-        "TICKOVER_MAX_IN_FLIGHT": "3",
+        "TICKOVER_MAX_IN_FLIGHT": "1",
         "TICKOVER_KEEP_ALIVE_SECONDS": "2",
     }
     with Program(folder, **settings) as started:

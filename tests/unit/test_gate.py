@@ -10,7 +10,7 @@ import pytest
 from tests.support.log_capture import LogCapture
 from tickover.api.errors import Reason, Rejection
 from tickover.server import gate as gates
-from tickover.server.gate import Call, Gate, Line, User
+from tickover.server.gate import Gate, Line, User
 
 LONG = 0.1
 """Seconds. More than a slice and a step."""
@@ -51,9 +51,13 @@ class Calls:
         *,
         writes: bool = False,
     ) -> "asyncio.Future[Any]":
-        call = Call(name, user, has_left=has_left)
-        call.writes = writes
-        task = asyncio.ensure_future(self.gate.measured(self.gate.run(call, partial(work or self.hold, name))))
+        place = self.gate.enter(user, has_left=has_left)
+        if place is None:
+            task: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            task.set_result(gates.too_many_calls())
+        else:
+            call = self.gate.call(name, partial(work or self.hold, name), writes=writes)
+            task = asyncio.ensure_future(self.gate.run(place, call))
         self.tasks.append(task)
         return task
 
@@ -121,62 +125,35 @@ async def test_what_was_used_is_forgotten() -> None:
     assert set(calls.gate._accounts) == {"late"}, "users who are gone take no memory"
 
 
-async def test_user_has_few_calls_running_beside_others() -> None:
+async def test_user_has_few_calls_running() -> None:
     """They would fill the batches of the database."""
     calls = Calls()
-    calls.start("quiet", "first")
     for number in range(100):
         calls.start("busy", f"busy {number}")
     await settle()
-    assert len([event for event in calls.events if event.startswith("busy")]) == 8
-    calls.start("quiet", "second")
+    assert len(calls.events) == 16
+    calls.start("quiet", "quiet")
     await settle()
-    assert calls.events[-1] == "second"
+    assert calls.events[-1] == "quiet"
     await calls.finish()
-    assert len(calls.events) == 102
+    assert len(calls.events) == 101
 
 
-async def test_single_user_can_use_a_quarter_of_the_places() -> None:
-    calls = Calls()
-    for number in range(200):
-        calls.start("only", str(number))
-    await settle()
-    assert len(calls.events) == 128
-    await calls.finish()
-    assert len(calls.events) == 200
-
-
-async def test_newest_waiting_call_of_who_has_the_most_makes_room() -> None:
-    calls = Calls(max_in_flight=8)
-    busy = [calls.start("busy", f"busy {number}") for number in range(8)]
-    await settle()
-    quiet = calls.start("quiet", "quiet")
-    await settle()
-    assert busy[-1].done()
-    assert not quiet.done()
-    assert calls.gate.in_flight == 8
+async def test_user_has_at_most_as_many_places_as_are_free() -> None:
+    calls = Calls(max_in_flight=16)
+    for user, places in (("first", 8), ("second", 4), ("third", 2), ("fourth", 1), ("fifth", 1), ("sixth", 0)):
+        for _ in range(20):
+            calls.start(user, user)
+        assert calls.gate._accounts[user].places == places
+    assert calls.gate.in_flight == 16
+    assert calls.refusals == 104
     assert calls.gate.is_refusing()
-    more = calls.start("busy", "busy 8")
-    await settle()
     results = reasons(await calls.finish())
-    assert results == [None] * 7 + [Reason.UNAVAILABLE, None, Reason.UNAVAILABLE]
-    assert more.result().details == {"retryAfterSeconds": 1}
-    assert calls.refusals == 2
+    assert results.count(None) == 16
+    assert results.count(Reason.UNAVAILABLE) == 104
+    assert calls.gate.in_flight == 0
     calls.now += 2
     assert not calls.gate.is_refusing()
-
-
-async def test_only_users_with_their_share_are_refused_at_once() -> None:
-    calls = Calls(max_in_flight=4)
-    for number in range(3):
-        calls.start("busy", f"busy {number}")
-    calls.start("other", "other")
-    await settle()
-    refused = {user: calls.gate.refuses(user) for user in ("busy", "other", "newcomer")}
-    assert refused == {"busy": True, "other": False, "newcomer": False}
-    calls.released.set()
-    await settle()
-    assert not calls.gate.refuses("busy"), "there are free places"
 
 
 async def test_two_users_fill_all_places_and_a_third_is_served() -> None:
@@ -189,26 +166,14 @@ async def test_two_users_fill_all_places_and_a_third_is_served() -> None:
     assert calls.events.index("quiet") < 4, calls.events
 
 
-async def test_quiet_user_is_served_although_all_places_wait_for_the_database() -> None:
-    calls = Calls(max_in_flight=16)
-    for number in range(16):
-        calls.start(f"user {number // 4}", str(number))
-    await settle()
-    quiet = calls.start("quiet", "quiet")
-    another = calls.start("quiet", "another")
-    await settle()
-    results = reasons(await calls.finish())
-    assert (quiet.result(), reasons([another.result()])) == (None, [Reason.UNAVAILABLE])
-    assert results.count(Reason.UNAVAILABLE) == 1
-
-
 @pytest.mark.parametrize("writes", [True, False])
 async def test_waiting_call_ends_when_its_client_has_left_unless_it_writes(writes: bool) -> None:
-    calls, has_left = Calls(max_in_flight=4), False
-    calls.start("busy", "first")
+    calls, has_left = Calls(), False
+    for number in range(16):
+        calls.start("busy", str(number))
     task = calls.start("busy", "second", has_left=lambda: has_left, writes=writes)
     await settle()
-    assert calls.events == ["first"]
+    assert len(calls.events) == 16
     has_left = True
     await calls.finish()
     assert reasons([task.result()]) == [None if writes else Reason.UNAVAILABLE]
@@ -235,6 +200,37 @@ async def test_heavy_calls_of_a_user_run_one_after_another_and_few_of_all_users(
             calls.start(str(user), str(user), work)
     await calls.finish()
     assert (len(most), max(most)) == (45, 4)
+
+
+@pytest.mark.parametrize("writes", [True, False])
+async def test_running_call_ends_when_its_client_has_left_unless_it_writes(writes: bool) -> None:
+    calls, has_left = Calls(), False
+
+    async def compute(name: str) -> None:
+        nonlocal has_left
+        await calls.compute(name)
+        has_left = True
+        await calls.compute("more")
+        calls.events.append("end")
+
+    task = calls.start("user", "begin", compute, has_left=lambda: has_left, writes=writes)
+    await calls.finish()
+    assert reasons([task.result()]) == [None if writes else Reason.UNAVAILABLE]
+    assert ("end" in calls.events) is writes
+
+
+async def test_calls_that_would_wait_in_a_line_are_refused_if_many_wait() -> None:
+    calls, line = Calls(), Line(1, max_waiting=4)
+
+    async def stay(name: str) -> None:
+        async with gates.turn_in(line):
+            await calls.hold(name)
+
+    for user in ("a", "a", "a", "a", "b", "b"):
+        calls.start(user, user, stay)
+    await settle()
+    results = reasons(await calls.finish())
+    assert results == [None, None, None, Reason.UNAVAILABLE, None, Reason.UNAVAILABLE]
 
 
 async def test_line_is_left_by_calls_that_fail_or_are_cancelled() -> None:
@@ -302,7 +298,7 @@ async def test_call_counts_for_its_user_once_that_is_known() -> None:
 
     calls.start("network", "first", work)
     await settle()
-    assert {user: len(account.calls) for user, account in calls.gate._accounts.items()} == {"network": 0, b"user": 1}
+    assert {user: account.places for user, account in calls.gate._accounts.items()} == {"network": 0, b"user": 1}
     await calls.finish()
     assert calls.gate.in_flight == 0
     assert [account.running for account in calls.gate._accounts.values()] == [0, 0]
@@ -330,21 +326,3 @@ async def test_every_call_is_observed() -> None:
         ("is rejected", Reason.CLOCK_NOT_FOUND),
         ("works", None),
     ]
-
-
-async def test_time_of_refused_calls_is_charged() -> None:
-    calls = Calls(max_in_flight=1)
-    calls.start("busy", "first")
-    await settle()
-
-    async def flood() -> None:
-        for _ in range(10):
-            # Reading a request takes time, also of one that is refused.
-            result = await calls.gate.run(Call("refused", "busy"), partial(calls.hold, "refused"))
-            assert isinstance(result, Rejection)
-            calls.now += LONG
-
-    calls.tasks.append(asyncio.ensure_future(calls.gate.measured(flood())))
-    await settle()
-    assert calls.gate._accounts["busy"].used >= 9 * LONG
-    await calls.finish()

@@ -88,8 +88,8 @@ class OpenClock(Struct, frozen=True):
 class Bank:
     def __init__(self, services: Services) -> None:
         self.services = services
-        self._callers: LruCache[bytes, tuple[bytes, bytes]] = LruCache(_MAX_KNOWN_CONNECTIONS)
-        """The owner and the key of the clock, by the digest of an access secret that was valid before."""
+        self._clocks: LruCache[bytes, bytes] = LruCache(_MAX_KNOWN_CONNECTIONS)
+        """The key of the clock, by the digest of an access secret that was valid before."""
         self._rows: LruCache[tuple[bytes, int, AppliedQuirks, BankProtocol], dict[int, Raw]] = LruCache(
             _MAX_CACHED_BYTES
         )
@@ -108,26 +108,20 @@ class Bank:
         """Return the institution of a connection, or None."""
         return await self.services.store.find_institution(key, ids.first_live_key(request.now))
 
-    def recall(self, secret: str | None) -> bytes | None:
-        """Return the owner of the clock of an access secret that was valid before."""
-        found = None if secret is None else self._callers.get(tokens.digest(secret))
-        return None if found is None else found[0]
-
     async def open(self, secret: str, protocol: BankProtocol, request: BankRequest) -> OpenClock:
         """Open the clock of a connection."""
         return await self.open_digest(tokens.digest(secret), protocol, request)
 
     async def open_digest(self, digest: bytes, protocol: BankProtocol, request: BankRequest) -> OpenClock:
         """Open the clock of a connection by the digest of its secret."""
-        _, key = self._callers.get(digest) or (None, None)
         min_live_key = ids.first_live_key(request.now)
-        found = await self.services.clocks.find_connected(digest, protocol, min_live_key, key)
+        found = await self.services.clocks.find_connected(digest, protocol, min_live_key, self._clocks.get(digest))
         if found is None:
-            self._callers.remove(digest)
+            self._clocks.remove(digest)
             raise UnknownSecret
         connected, schedule = found
         clock = connected.stored.clock
-        self._callers.put(digest, (connected.owner, clock.key))
+        self._clocks.put(digest, clock.key)
         gate.identify(connected.owner)
         quirks = _applied_quirks(connected)
         view = await self.services.ledgers.bank_view(clock, schedule, quirks)

@@ -40,13 +40,11 @@ from tickover.server.bank.plaid_requests import (
     LinkTokenRequest,
     NewLinkTokenRequest,
     NewPublicTokenRequest,
-    OwnerRequest,
     SearchRequest,
     SyncRequest,
     TransactionsRequest,
     decoder_of,
     read_request,
-    secret_of,
 )
 from tickover.server.bank.sync import Cursor, read_cursor, read_page, write_cursor
 from tickover.server.http1.http_messages import SAFE_HEADERS, Header, Response
@@ -125,35 +123,15 @@ class Plaid:
     def _find(self, path: str) -> Endpoint | None:
         return self._endpoints.get(path) or self._link.get(path)
 
-    def read(self, request: BankRequest) -> Body | PlaidError | None:
-        """Return the body of a request, or what is wrong with the request. A file of Link needs none."""
+    async def run(self, request: BankRequest) -> Response:
         if request.http.method in ("GET", "HEAD") and is_link_file(request.path):
-            return None
-        found = self._find(request.path)
-        try:
-            if found is None or request.http.method != "POST":
-                endpoints = ", ".join(path for path in self._endpoints if path not in UNSUPPORTED)
-                message = f"not found. Send POST requests to one of these endpoints: {endpoints}"
-                raise PlaidError("NOT_FOUND", message)
-            return read_request(request.http, found.decode)
-        except PlaidError as error:
-            return error
-
-    def caller(self, request: BankRequest, call: Body | PlaidError | None) -> bytes | None:
-        """Return the user whose clock the call is about, if the server knows."""
-        match call:
-            case OwnerRequest():
-                return self._services.access.recall(tokens.digest(secret_of(call, request.http)))
-            case ItemRequest():
-                return self._bank.recall(call.access_token)
-        return None
-
-    async def run(self, request: BankRequest, call: Body | PlaidError | None) -> Response:
-        if isinstance(call, PlaidError):
-            raise call
-        found = self._find(request.path)
-        if found is None or call is None:
             return link_file(request.path)
+        found = self._find(request.path)
+        if found is None or request.http.method != "POST":
+            endpoints = ", ".join(path for path in self._endpoints if path not in UNSUPPORTED)
+            message = f"not found. Send POST requests to one of these endpoints: {endpoints}"
+            raise PlaidError("NOT_FOUND", message)
+        call = read_request(request.http, found.decode)
         try:
             members = await found.run(call, request)
         except SimulatedFault as fault:

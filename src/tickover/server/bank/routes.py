@@ -1,11 +1,11 @@
 """The paths of the bank's protocols. Their calls enter by the gate, like those of JSON-RPC."""
 
 from functools import cached_property, partial
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from tickover.api.errors import Rejection
 from tickover.server.bank.bank_service import Bank, BankRequest
-from tickover.server.gate import Call, Gate
+from tickover.server.gate import Gate
 from tickover.server.http1.http_messages import Response
 from tickover.server.operations.services import Services
 
@@ -54,12 +54,10 @@ _WRITES: Final = frozenset(
 
 
 class BankProtocol(Protocol):
-    """A protocol, whose paths have a prefix. `read` parses a request, and the other methods get what it returns."""
+    """A protocol, whose paths have a prefix."""
 
     def route(self, path: str) -> str | None: ...
-    def read(self, request: BankRequest) -> Any: ...
-    def caller(self, request: BankRequest, call: Any) -> bytes | None: ...
-    async def run(self, request: BankRequest, call: Any) -> Response: ...
+    async def run(self, request: BankRequest) -> Response: ...
     def reject(self, request: BankRequest, error: Rejection) -> Response: ...
 
 
@@ -90,12 +88,10 @@ class BankRoutes:
 
     async def handle(self, request: BankRequest) -> Response:
         protocol = self._protocol_of(request)
-        route, given = protocol.route(request.path), protocol.read(request)
+        route = protocol.route(request.path)
         name = "unknown" if route is None else f"{request.prefix} {route}"
-        user = protocol.caller(request, given) or request.network
-        call = Call(name, user, request.request_id, lambda: request.http.has_left)
-        call.writes = name in _WRITES
-        found = await self._gate.run(call, partial(protocol.run, request, given))
+        work = partial(protocol.run, request)
+        found: Response | Rejection = await self._gate.call(name, work, writes=name in _WRITES)
         return protocol.reject(request, found) if isinstance(found, Rejection) else found
 
     def _protocol_of(self, request: BankRequest) -> BankProtocol:

@@ -71,18 +71,7 @@ class Simplefin:
             return "/claim"
         return path if path in ("/info", "/create", "/accounts") else None
 
-    def read(self, request: BankRequest) -> "tuple[str, str] | None":
-        """Return the user and the password of Basic authentication, if there are any."""
-        try:
-            return _read_credentials(request.http.fields.get(b"authorization", b""))
-        except UnknownSecret:
-            return None
-
-    def caller(self, request: BankRequest, call: "tuple[str, str] | None") -> bytes | None:
-        """Return the user whose clock the call is about, if the server knows."""
-        return self._bank.recall(call[1]) if call else None
-
-    async def run(self, request: BankRequest, call: "tuple[str, str] | None") -> Response:
+    async def run(self, request: BankRequest) -> Response:
         if self.route(request.path) is None:
             raise SimplefinError(404, "Not found. Resources: /info, /create, /claim and /accounts.")
         methods = ("POST",) if request.path.startswith(_CLAIM) else ("GET", "HEAD")
@@ -96,7 +85,7 @@ class Simplefin:
             case "/create":
                 return 200, _TEXT, _CREATE.encode()
             case "/accounts":
-                return await self._accounts(request, call)
+                return await self._accounts(request)
         return await self._claim(request)
 
     def reject(self, request: BankRequest, error: Rejection) -> Response:
@@ -119,10 +108,8 @@ class Simplefin:
         scheme, rest = self._url.split("://", 1)
         return 200, _TEXT, f"{scheme}://{ids.write('conn', key)}:{password}@{rest}".encode()
 
-    async def _accounts(self, request: BankRequest, call: "tuple[str, str] | None") -> Response:
-        if call is None:
-            raise UnknownSecret
-        user, password = call
+    async def _accounts(self, request: BankRequest) -> Response:
+        user, password = _read_credentials(request.http.fields.get(b"authorization", b""))
         query = _read_query(request.http.query)
         clock = await self._bank.open(password, "SIMPLEFIN", request)
         if user != ids.write("conn", clock.connection.key):

@@ -1,6 +1,5 @@
 """The JSON-RPC 2.0 dispatcher: request bytes to response bytes. Turns every exception of a call into a response."""
 
-import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
@@ -12,7 +11,8 @@ from tickover.api import timestamps
 from tickover.api.errors import Reason, Rejection, invalid_params, unauthenticated, unavailable
 from tickover.api.limits import MAX_BATCH
 from tickover.api.timestamps import Instant
-from tickover.server.gate import Call, Gate, User, charge_bytes
+from tickover.server import gate
+from tickover.server.gate import Gate, Line, User
 from tickover.server.operations import OPERATIONS
 from tickover.server.operations.access import Caller
 from tickover.server.operations.idempotency import run_once
@@ -25,20 +25,20 @@ from tickover.server.rpc.envelope import InvalidRequest
 
 _MAX_UNKNOWN_BODY: Final = 64 * 1024
 """Bytes of a body that is decoded before its token is checked. Calls that need no token are smaller."""
+_LARGE_BATCHES: Final = 8
+_WAITING_LARGE_BATCHES: Final = 8
+"""Batches that hold a large response while they wait."""
 
 
 class Context(Struct, eq=False):
-    """The HTTP request, except for its body."""
+    """What the calls of a request share."""
 
     now: Callable[[], Instant]
     """Called once for each call: a batch runs its calls one by one, and the first can take long."""
     token: bytes | None
     """The digest of the bearer token. None if it is missing, or is known to be invalid."""
     network: str
-    request_id: str
     idempotency_key: bytes | None = None
-    has_left: Callable[[], bool] = lambda: False
-    """Whether the client is gone."""
     is_confirmed: bool = False
     """Whether the token was looked up again because a call was rejected."""
     refusal: Rejection | None = None
@@ -57,6 +57,7 @@ class Dispatcher:
         self._services = services
         self._access = services.access
         self._gate = gate
+        self._large_batches = Line(_LARGE_BATCHES, _WAITING_LARGE_BATCHES)
 
     async def dispatch(self, body: bytes, context: Context) -> CallResponse:
         """Run a call or a batch. The response body is empty if all calls are notifications."""
@@ -74,11 +75,11 @@ class Dispatcher:
 
     async def _check_token(self, context: Context) -> None:
         """Raise UNAUTHENTICATED if the token is missing or invalid."""
-        caller = Caller(context.now(), context.network)
-        call = self._enter("unknown", context)
-        found = await self._gate.run(call, partial(self._access.authenticate, context.token, caller))
-        if isinstance(found, Rejection):
-            raise found
+        try:
+            await self._access.authenticate(context.token, Caller(context.now(), context.network))
+        except Rejection as rejection:
+            self._gate.end_call("unknown", gate.current(), rejection)
+            raise
 
     async def _run_batch(self, calls: list[Raw], context: Context) -> CallResponse:
         if not 1 <= len(calls) <= MAX_BATCH:
@@ -90,14 +91,14 @@ class Dispatcher:
             # One by one, so that two advances of the same clock run in the caller's order.
             for encoded in calls:
                 response.add((await self._run_batch_call(encoded, context, response)).body)
-                # Some calls fail without awaiting anything. Let other requests run anyway.
-                await asyncio.sleep(0)
                 if response.is_large and not is_held:
                     is_held = True
                     try:
-                        await held.enter_async_context(self._gate.large_batch(self._user(context)))
+                        await held.enter_async_context(gate.turn_in(self._large_batches))
                     except Rejection as refusal:
                         context.refusal = refusal
+                # Some calls fail without awaiting anything.
+                await gate.pause()
             return CallResponse(response.join())
 
     async def _run_batch_call(self, encoded: Raw, context: Context, response: BatchResponse) -> CallResponse:
@@ -110,35 +111,24 @@ class Dispatcher:
 
     async def _run(self, call: envelope.Call, context: Context, batch: BatchResponse | None = None) -> CallResponse:
         operation = OPERATIONS.get(call.operation)
-        entered = self._enter(operation.name if operation else "unknown", context)
-        entered.writes = operation is not None and operation.writes
+        name = operation.name if operation else "unknown"
+        writes = operation is not None and operation.writes
         found: bytes | Rejection
-        if context.refusal is None:
-            found = await self._gate.run(entered, partial(self._execute, operation, call, context, batch))
-        else:
-            # Without a turn: the batch must not wait with what it holds.
-            found = context.refusal
-            self._gate.observe(entered, context.refusal, 0.0)
+        found = await self._gate.call(name, partial(self._execute, operation, call, context, batch), writes=writes)
         if not call.id:
             return CallResponse(b"")
         return error_response(found, call.id) if isinstance(found, Rejection) else CallResponse(found)
 
-    def _enter(self, name: str, context: Context) -> Call:
-        return Call(name, self._user(context), context.request_id, context.has_left)
-
-    def refuses(self, token: bytes | None, network: str) -> bool:
-        """Return whether a call has no place. The cheapest response must be that of a server with too many calls."""
-        return self._gate.refuses(self._access.recall(token) or network)
-
-    def _user(self, context: Context) -> User:
-        return self._access.recall(context.token) or context.network
+    def find_user(self, token: bytes | None, network: str) -> User:
+        """Return the user of a token that was valid before, or the network."""
+        return self._access.recall(token) or network
 
     async def _execute(
         self, operation: Operation | None, call: envelope.Call, context: Context, batch: BatchResponse | None
     ) -> bytes:
         """Return the response with the result of a call. The checks come in the order of the reference."""
         caller = Caller(context.now(), context.network)
-        _check_time(caller.now)
+        _check_server(context, caller.now)
         if operation is None:
             available = ", ".join(OPERATIONS)
             raise Rejection(Reason.METHOD_NOT_FOUND, f"Method not found. Available methods: {available}.")
@@ -175,7 +165,7 @@ class Dispatcher:
         else:
             result = await operation.handler(decode(), caller, self._services)
         response = envelope.encode_result(call.id, result)
-        charge_bytes(len(response))
+        gate.charge_bytes(len(response))
         if batch is not None and not operation.writes:
             batch.check_fits(len(response))
         return response
@@ -205,7 +195,10 @@ class Dispatcher:
         await self._access.confirm_token(caller)
 
 
-def _check_time(now: Instant) -> None:
+def _check_server(context: Context, now: Instant) -> None:
+    """Raise UNAVAILABLE if the server can't run a call."""
+    if context.refusal is not None:
+        raise context.refusal
     if not timestamps.EARLIEST_NOW <= now < timestamps.LATEST_NOW:
         raise unavailable(f"The server's clock is wrong: it says {timestamps.write(now)}.")
 

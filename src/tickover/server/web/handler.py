@@ -16,7 +16,7 @@ from tickover.api.limits import MAX_BODY
 from tickover.api.timestamps import Instant
 from tickover.server.bank.bank_service import BankRequest
 from tickover.server.bank.routes import BankRoutes
-from tickover.server.gate import Gate
+from tickover.server.gate import Gate, too_many_calls
 from tickover.server.http1.http_messages import (
     SAFE_HEADERS,
     Header,
@@ -87,14 +87,15 @@ class Handler:
             request.began = asyncio.get_running_loop().time()
         request_id = next(self._request_ids)
         if request.path == "/rpc":
-            if self._gate.is_full() and self._rpc.refuses(_digest_token(request.fields), self._network(request)):
-                self._gate.count_refusal(Reason.UNAVAILABLE)
-                return self._finish(_to_http(_TOO_MANY_CALLS), request, request_id)
-            return self._gate.measured(self._handle_call(request, request_id))
+            token, network = _digest_token(request.fields), self._network(request)
+            place = self._gate.enter(self._rpc.find_user(token, network), request_id, lambda: request.has_left)
+            if place is None:
+                return self._finish(_TOO_MANY_CALLS, request, request_id)
+            return self._gate.run(place, self._handle_call(request, Context(self._now, token, network), request_id))
         if request.path == "/healthz":
             return self._finish(_health(request, 200, b"alive\n"), request, request_id)
         if self._bank.has(request.path):
-            return self._gate.measured(self._handle_bank(request, request_id, self._host_check))
+            return self._enter_bank(request, request_id, self._host_check)
         return self._handle_page(request, request_id)
 
     def handle_bank(self, request: Request) -> Response | Awaitable[Response]:
@@ -104,7 +105,7 @@ class Handler:
         request_id = next(self._request_ids)
         if not self._bank.has(request.path):
             return self._finish(_NOT_AT_THE_BANK, request, request_id)
-        return self._gate.measured(self._handle_bank(request, request_id, None))
+        return self._enter_bank(request, request_id, None)
 
     def route(self, path: str) -> str:
         """Return the path for logs, or "unknown" if nothing is there: then it is text of the client."""
@@ -117,7 +118,7 @@ class Handler:
         request_id, is_overloaded = next(self._request_ids), error.status == 503
         rejection = unavailable(error.message) if is_overloaded else Rejection(Reason.INVALID_REQUEST, error.message)
         if is_overloaded:
-            self._gate.count_refusal(rejection.reason)
+            self._gate.count_refusal()
         if self._bank.has(error.path):
             call = self._bank_request(_NO_REQUEST, error.path, request_id)
             return self._finish(self._bank.reject(call, rejection), _NO_REQUEST, request_id)
@@ -128,27 +129,35 @@ class Handler:
         """Like `reject`, for one of the bank's own names. Which one is unknown."""
         return self._finish(text_response(error.status, error.message.encode()), _NO_REQUEST, next(self._request_ids))
 
-    async def _handle_call(self, request: Request, request_id: str) -> Response:
+    async def _handle_call(self, request: Request, context: Context, request_id: str) -> Response:
         try:
             self._host_check.check(request.fields.get(b"host"))
             if request.method == "OPTIONS":
                 response = self._preflight(request.fields.get(b"origin"))
             else:
-                body, context = self._read_call(request, request_id)
-                response = _to_http(await self._rpc.dispatch(body, context))
+                response = _to_http(await self._rpc.dispatch(_read_call(request, context), context))
         except Rejection as rejection:
             response = _to_http(error_response(rejection))
         return self._finish(response, request, request_id)
 
-    async def _handle_bank(self, request: Request, request_id: str, host_check: HostCheck | None) -> Response:
+    def _enter_bank(
+        self, request: Request, request_id: str, host_check: HostCheck | None
+    ) -> Response | Awaitable[Response]:
         """Handle a request of a program that speaks the protocol of a bank. It counts as a call."""
         call = self._bank_request(request, request.path, request_id)
+        place = self._gate.enter(call.network, request_id, lambda: request.has_left)
+        if place is None:
+            return self._finish(self._bank.reject(call, too_many_calls()), request, request_id)
+        return self._gate.run(place, self._handle_bank(call, host_check))
+
+    async def _handle_bank(self, call: BankRequest, host_check: HostCheck | None) -> Response:
         try:
             if host_check is not None:
-                host_check.check(request.fields.get(b"host"))
+                host_check.check(call.http.fields.get(b"host"))
+            response = await self._bank.handle(call)
         except Rejection as rejection:
-            return self._finish(self._bank.reject(call, rejection), request, request_id)
-        return self._finish(await self._bank.handle(call), request, request_id)
+            response = self._bank.reject(call, rejection)
+        return self._finish(response, call.http, call.request_id)
 
     def _bank_request(self, request: Request, path: str, request_id: str) -> BankRequest:
         prefix, _, rest = path[1:].partition("/")
@@ -206,21 +215,6 @@ class Handler:
         message = "Pages of this origin may not call the server. Add the origin to TICKOVER_CORS_ORIGINS."
         raise Rejection(Reason.METHOD_NOT_ALLOWED, message)
 
-    def _read_call(self, request: Request, request_id: str) -> tuple[bytes, Context]:
-        """Return the body of a call, and the rest of its request."""
-        fields = request.fields
-        if request.method != "POST":
-            raise _use_post(request.method)
-        _check_content_type(fields.get(b"content-type", b""))
-        if request.body is None:
-            raise Rejection(Reason.BODY_TOO_LARGE, f"The body must have at most {MAX_BODY} bytes.")
-        digest = _digest_token(fields)
-        key = fields.get(b"idempotency-key")
-        # The parser keeps blanks at the end of a header.
-        key = None if key is None else key.strip(b" \t")
-        context = Context(self._now, digest, self._network(request), request_id, key, lambda: request.has_left)
-        return request.body, context
-
     async def _page(self, request: Request) -> Response:
         path = request.path
         if path == "/readyz":
@@ -244,6 +238,19 @@ class Handler:
         except Rejection:
             return 503, b"The database is unavailable.\n"
         return 200, b"ready\n"
+
+
+def _read_call(request: Request, context: Context) -> bytes:
+    """Return the body of a call. Add its idempotency key to the context."""
+    if request.method != "POST":
+        raise _use_post(request.method)
+    _check_content_type(request.fields.get(b"content-type", b""))
+    if request.body is None:
+        raise Rejection(Reason.BODY_TOO_LARGE, f"The body must have at most {MAX_BODY} bytes.")
+    key = request.fields.get(b"idempotency-key")
+    # The parser keeps blanks at the end of a header.
+    context.idempotency_key = None if key is None else key.strip(b" \t")
+    return request.body
 
 
 def _digest_token(fields: Mapping[bytes, bytes]) -> bytes | None:
@@ -290,5 +297,5 @@ _REASON_HEADERS: Final[dict[Reason, list[Header]]] = {
 _CALL_HEADERS: Final = (_JSON, *SAFE_HEADERS)
 _USE_GET: Final = text_response(405, b"Use GET.\n", (b"allow", b"GET, HEAD"))
 _NOT_AT_THE_BANK: Final = text_response(404, b"Not found. Only a bank answers here, under the names of real banks.\n")
-_TOO_MANY_CALLS: Final = error_response(unavailable("The server has too many calls in progress. Try again."))
+_TOO_MANY_CALLS: Final = _to_http(error_response(too_many_calls()))
 _NO_REQUEST: Final = Request("GET", "*")
