@@ -115,6 +115,17 @@ async def test_long_call_lets_a_quiet_user_in_between_its_steps() -> None:
     assert calls.events.count("busy.19") == 1, "it ends"
 
 
+async def test_few_calls_run_in_one_iteration_of_the_event_loop() -> None:
+    calls = Calls()
+    for number in range(5):
+        calls.start(str(number), "call", calls.compute)
+    while calls.events.count("call") < 5:
+        calls.events.append("iteration")
+        await asyncio.sleep(0)
+    assert ("call", "call") not in zip(calls.events, calls.events[1:], strict=False), calls.events
+    await calls.finish()
+
+
 async def test_what_was_used_is_forgotten() -> None:
     calls = Calls()
     calls.start("early", "early", partial(calls.compute, steps=2))
@@ -217,6 +228,38 @@ async def test_running_call_ends_when_its_client_has_left_unless_it_writes(write
     await calls.finish()
     assert reasons([task.result()]) == [None if writes else Reason.UNAVAILABLE]
     assert ("end" in calls.events) is writes
+
+
+async def test_user_who_has_used_less_goes_first_in_a_line() -> None:
+    calls, line = Calls(), Line(1)
+
+    async def stay(name: str) -> None:
+        async with gates.turn_in(line):
+            gates.charge(1.0)
+            await calls.hold(name)
+
+    for user in ("busy", "busy", "busy", "quiet"):
+        calls.start(user, user, stay)
+        await settle()
+    await calls.finish()
+    assert calls.events == ["busy", "quiet", "busy", "busy"]
+
+
+async def test_call_that_waits_in_a_line_ends_when_its_client_has_left() -> None:
+    calls, line, has_left = Calls(), Line(1), False
+
+    async def stay(name: str) -> None:
+        async with gates.turn_in(line):
+            await calls.hold(name)
+
+    calls.start("a", "first", stay)
+    second = calls.start("b", "second", stay, has_left=lambda: has_left)
+    third = calls.start("c", "third", stay)
+    await settle()
+    has_left = True
+    await calls.finish()
+    assert reasons([second.result(), third.result()]) == [Reason.UNAVAILABLE, None]
+    assert calls.events == ["first", "third"]
 
 
 async def test_calls_that_would_wait_in_a_line_are_refused_if_many_wait() -> None:
