@@ -332,19 +332,22 @@ async def test_cpu_time_of_another_process_is_charged() -> None:
     assert calls.events == ["other", "quiet", "busy"]
 
 
-async def test_call_counts_for_its_user_once_that_is_known() -> None:
-    calls = Calls(max_in_flight=4)
+async def test_time_is_charged_to_the_network_too_once_the_user_is_known() -> None:
+    """Otherwise the network would always have used the least, whatever its users do."""
+    calls = Calls()
 
     async def work(name: str) -> None:
-        gates.identify(b"user")
-        await calls.hold(name)
+        gates.identify(b"busy")
+        await calls.compute(name)
 
     calls.start("network", "first", work)
     await settle()
-    assert {user: account.places for user, account in calls.gate._accounts.items()} == {"network": 0, b"user": 1}
+    for user in ("other", "network", b"busy", "quiet"):
+        calls.start(user, str(user), calls.compute)
     await calls.finish()
+    assert calls.events[:3] == ["first", "other", "quiet"]
     assert calls.gate.in_flight == 0
-    assert [account.running for account in calls.gate._accounts.values()] == [0, 0]
+    assert {account.running for account in calls.gate._accounts.values()} == {0}
 
 
 async def test_every_call_is_observed() -> None:

@@ -62,7 +62,8 @@ class Place:
 
     def __init__(self, gate: "Gate", account: _Account, request_id: str, has_left: Callable[[], bool]) -> None:
         self.gate = gate
-        self.account = account
+        self.entered_as = self.account = account
+        """The second one changes once the caller is known. Time is charged to both."""
         self.request_id = request_id
         self.has_left = has_left
         """Whether the client is gone."""
@@ -71,6 +72,11 @@ class Place:
         self.call_began = self.step_began = gate.now()
         """The first call begins with the request."""
         self.is_running = self.is_heavy = False
+
+    def charge(self, seconds: float) -> None:
+        self.account.used += seconds
+        if self.entered_as is not self.account:
+            self.entered_as.used += seconds
 
     def check_client(self) -> None:
         if self.is_reading and self.has_left():
@@ -159,8 +165,8 @@ class Gate:
 
     def leave(self, place: Place) -> None:
         self.in_flight -= 1
-        place.account.places -= 1
-        place.account.running -= place.is_running
+        place.entered_as.places -= 1
+        place.entered_as.running -= place.is_running
 
     def count_refusal(self) -> None:
         """Count a request that is refused before it is read."""
@@ -179,13 +185,8 @@ class Gate:
         return account
 
     def identify(self, place: Place, user: User) -> None:
-        """Count a request for another user, once the caller is known."""
-        old, new = place.account, self._account(user)
-        place.account = new
-        old.places -= 1
-        new.places += 1
-        old.running -= place.is_running
-        new.running += place.is_running
+        """Charge a request to another user too, once the caller is known."""
+        place.account = self._account(user)
 
     # Time
 
@@ -195,10 +196,9 @@ class Gate:
         _current.set(place)
         error: BaseException | None = None
         try:
-            if self._waiting or not self._has_turn(place):
-                yield from self._wait_for_turn(place).__await__()
+            yield from self.take_turn(place).__await__()
             place.is_running = True
-            place.account.running += 1
+            place.entered_as.running += 1
             while True:
                 place.step_began = self.now()
                 try:
@@ -221,11 +221,11 @@ class Gate:
         """Charge the time of a step. After a long one, its user rests as it took."""
         now = self.now()
         seconds = now - place.step_began
-        place.account.used += seconds
+        place.charge(seconds)
         self._slice_used += seconds
         if seconds >= _STEP_SECONDS:
             rest = min(seconds, _MAX_REST_SECONDS)
-            place.account.rests_until = now + rest
+            place.account.rests_until = place.entered_as.rests_until = now + rest
             asyncio.get_running_loop().call_later(rest + _TIMER_SECONDS, self._schedule_turns)
         if now - self._decayed_at > _HALF_LIFE_SECONDS:
             self._decay(now)
@@ -247,6 +247,11 @@ class Gate:
             await self._wait_for_turn(place)
             place.check_client()
 
+    async def take_turn(self, place: Place) -> None:
+        """Wait for a turn, unless nobody waits and there is time left in this iteration of the event loop."""
+        if self._waiting or not self._has_turn(place):
+            await self._wait_for_turn(place)
+
     async def _wait_for_turn(self, place: Place) -> None:
         try:
             while True:
@@ -264,10 +269,10 @@ class Gate:
 
     def _is_blocked(self, place: Place, now: float) -> bool:
         """Return whether the user has enough requests running, or rests. Nobody rests alone."""
-        account = place.account
-        if not place.is_running and account.running >= _MAX_RUNNING:
+        user = place.entered_as
+        if not place.is_running and user.running >= _MAX_RUNNING:
             return True
-        return now < account.rests_until and self.in_flight > account.places
+        return now < place.account.rests_until and self.in_flight > user.places
 
     def _schedule_turns(self) -> None:
         if not self._is_scheduled:
@@ -368,6 +373,7 @@ async def become_heavy() -> None:
     if (place := _current.get()) and not place.is_heavy:
         await place.gate.heavy.enter(place)
         place.is_heavy = True
+        await place.gate.take_turn(place)
 
 
 @asynccontextmanager
@@ -386,7 +392,7 @@ async def turn_in(line: Line) -> AsyncIterator[None]:
 def charge(seconds: float) -> None:
     """Charge time that another process has used to the user of the current request."""
     if place := _current.get():
-        place.account.used += seconds
+        place.charge(seconds)
 
 
 def charge_bytes(size: int) -> None:

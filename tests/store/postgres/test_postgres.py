@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import asyncpg
 import pytest
@@ -28,6 +29,7 @@ from tests.store.values import (
     user,
 )
 from tests.support.postgres import PostgresServer
+from tests.support.world import open_world
 from tickover.api.errors import Reason, Rejection
 from tickover.server.settings import SettingError
 from tickover.server.sign_in.login_emails import CountedAttempt
@@ -41,6 +43,26 @@ async def _opened(url: str, max_database: int = 8) -> PostgresStore:
     store = await open_store(url, max_database)
     assert isinstance(store, PostgresStore)
     return store
+
+
+# Readiness
+
+
+async def test_server_without_a_free_connection_is_not_ready(
+    postgres_url: str, other: asyncpg.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_world(tmp_path, postgres_url) as world:
+        async with other.transaction():
+            await other.execute("lock table tokens")
+            calls = [asyncio.ensure_future(world.store.find_email(digest(1))) for _ in range(10)]
+            while world.store.load().busy_connections < len(calls):  # noqa: ASYNC110 - the pool has no event for it
+                await asyncio.sleep(0.001)
+            with monkeypatch.context() as patch:
+                patch.setattr("tickover.server.storage.write_probe._TIMEOUT_SECONDS", 0.01)
+                assert (await world.request("GET", "/readyz")).status == 503
+            assert (await world.request("GET", "/healthz")).status == 200
+        assert await asyncio.gather(*calls) == [None] * len(calls)
+        assert (await world.request("GET", "/readyz")).status == 200
 
 
 # Sessions

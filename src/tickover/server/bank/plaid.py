@@ -1,6 +1,6 @@
 """Plaid's API for one clock, as its OpenAPI document describes it."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from msgspec import Raw, json
@@ -8,6 +8,7 @@ from msgspec import Raw, json
 from tickover.api import ids
 from tickover.api.connections import BankProtocol
 from tickover.api.errors import Reason, Rejection
+from tickover.server import gate
 from tickover.server.bank import made_up
 from tickover.server.bank.bank_service import Bank, BankRequest, OpenClock, UnknownSecret
 from tickover.server.bank.link_files import is_link_file, link_file
@@ -77,6 +78,15 @@ UNSUPPORTED: Final = {
 class Endpoint(NamedTuple):
     decode: Callable[[bytes], Body]
     run: Callable[[Any, BankRequest], Awaitable[Members]]
+
+
+async def _to_accounts(clock: OpenClock, accounts: Sequence[BankAccount]) -> list[Mapping[str, Any]]:
+    """Return the accounts as JSON. Other calls run in between."""
+    found = []
+    for account in accounts:
+        found.append(to_account(clock, account))
+        await gate.pause()
+    return found
 
 
 def endpoint(type: type[_Body], run: Callable[[_Body, BankRequest], Awaitable[Members]]) -> Endpoint:
@@ -190,7 +200,7 @@ class Plaid:
         clock = await self._open(call, request)
         accounts = _find_accounts(clock, call.options.account_ids)
         await self._count(clock, request)
-        return {"accounts": [to_account(clock, account) for account in accounts], "item": self._item(clock)}
+        return {"accounts": await _to_accounts(clock, accounts), "item": self._item(clock)}
 
     async def _refresh(self, call: ItemRequest, request: BankRequest) -> Members:
         # The bank is always up to date.
@@ -225,7 +235,7 @@ class Plaid:
         page = found[offset : offset + (call.options.count or 100)]
         await self._count(clock, request)
         return {
-            "accounts": [to_account(clock, account) for account in accounts],
+            "accounts": await _to_accounts(clock, accounts),
             "item": self._item(clock),
             "total_transactions": len(found),
             "transactions": await self._encode_rows(clock, page, described=call.options.include_original_description),
@@ -253,7 +263,7 @@ class Plaid:
             raise PlaidError("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION", message, "TRANSACTIONS_ERROR")
         await self._count(clock, request)
         return {
-            "accounts": [to_account(clock, account) for account in accounts],
+            "accounts": await _to_accounts(clock, accounts),
             "added": await self._encode_rows(clock, page.added, described=call.options.include_original_description),
             "has_more": page.has_more,
             "modified": await self._encode_rows(
@@ -296,7 +306,7 @@ class Plaid:
             raise PlaidError("NO_AUTH_ACCOUNTS", message, "ITEM_ERROR")
         await self._count(clock, request)
         return {
-            "accounts": [to_account(clock, account) for account in accounts],
+            "accounts": await _to_accounts(clock, accounts),
             "item": self._item(clock),
             "numbers": to_auth_numbers(clock.clock, accounts),
         }
