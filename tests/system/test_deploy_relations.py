@@ -102,6 +102,26 @@ def test_manifests_select_the_pods_of_the_deployment() -> None:
     assert specs["NetworkPolicy"]["podSelector"]["matchLabels"] == labels
 
 
+def test_pod_runs_as_the_user_of_the_image_without_privileges() -> None:
+    [(user, group)] = re.findall(r"^USER (\d+):(\d+)$", _DOCKERFILE, re.MULTILINE)
+    context = pod()["securityContext"]
+    assert [context[name] for name in ("runAsUser", "runAsGroup", "fsGroup")] == [int(user), int(group), int(group)]
+    assert context["runAsNonRoot"] is True
+    assert container()["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+
+
+def test_image_and_files_have_one_data_folder() -> None:
+    [folder] = re.findall(r"^VOLUME (\S+)$", _DOCKERFILE, re.MULTILINE)
+    assert f"TICKOVER_DATA_DIR={folder} " in _DOCKERFILE
+    assert f"--mode=0700 {folder}\n" in _DOCKERFILE
+    assert f"tickover:{folder}" in compose()["services"]["tickover"]["volumes"]
+    assert folder in {mount["mountPath"] for mount in container()["volumeMounts"]}
+
+
 def test_secrets_of_the_pod_are_the_files_of_the_command() -> None:
     [command] = re.findall(r"#   (kubectl create secret generic .*)", _MANIFESTS)
     _, _, _, _, name, *options = shlex.split(command)
@@ -124,6 +144,19 @@ def test_services_of_compose_have_no_privileges() -> None:
     for service in compose()["services"].values():
         assert service["cap_drop"] == ["ALL"]
         assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+def test_other_machines_reach_no_service_of_compose() -> None:
+    """Everyone could read the emails."""
+    ports = [port for service in compose()["services"].values() for port in service.get("ports", [])]
+    assert ports
+    assert all(port.startswith("127.0.0.1:") for port in ports)
+
+
+def test_server_of_compose_waits_for_its_database() -> None:
+    services = compose()["services"]
+    assert services["tickover"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+    assert "pg_isready" in services["postgres"]["healthcheck"]["test"]
 
 
 def test_images_and_actions_cannot_be_replaced() -> None:

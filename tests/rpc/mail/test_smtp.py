@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 import trustme
-from aiosmtpd.smtp import LoginPassword
+from aiosmtpd.smtp import SMTP, LoginPassword
 
 from tests.rpc.mail.conftest import server_side
 from tests.support.emails import NOW, SENDER, make_email
@@ -92,6 +92,24 @@ async def test_server_without_smtputf8_gets_no_utf8_address(logged: LogCapture) 
             await mailer.deliver(make_email("änä@example.test"))
         assert server.emails == []
         assert all(line.isascii() for line in server.said)
+
+
+async def _accept_and_forward(server: SMTP) -> None:
+    assert server.envelope is not None
+    server.envelope.rcpt_tos.append("ana@example.test")
+    await server.push("251 User not local; will forward")
+
+
+@pytest.mark.parametrize(
+    ("command", "behaviour"),
+    [("RCPT", _accept_and_forward), ("QUIT", hang_up), ("QUIT", reply_with("451 no")), ("QUIT", reply_with("bye"))],
+)
+async def test_unusual_response_rejects_no_accepted_email(
+    server: MailServer, mailer: SmtpMailer, command: str, behaviour: Misbehaviour
+) -> None:
+    server.instead[command] = behaviour
+    await mailer.deliver(make_email())
+    assert len(server.emails) == 1
 
 
 # Failures
