@@ -98,6 +98,24 @@ async def test_creation_counts_a_clock_that_another_server_has_just_created(
     assert await task == QuotaExceeded("clocks", key(1))
 
 
+async def test_code_is_void_if_another_server_has_just_recorded_a_newer_one(
+    store: Store, other: asyncpg.Connection
+) -> None:
+    """The sign-in began before that was committed, and waits for the lock of the address."""
+    async with other.transaction():
+        await other.execute("update locks set version = -1 where name = $1", ANA)
+        await other.execute(
+            """insert into login_emails (digest, email, kind, sent_at, expires_at, network, number)
+            select 'newer', email, kind, sent_at, expires_at, network, 1000 from login_emails where digest = $1""",
+            digest(1),
+        )
+        task = asyncio.create_task(store.redeem_code(ANA, digest(1), session(1)))
+        while not await _is_waiting(other):
+            assert not task.done()
+    assert await task is None
+    assert await store.redeem_code(ANA, b"newer", session(2)) == user(2)
+
+
 # Idempotency records
 
 

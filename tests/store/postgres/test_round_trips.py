@@ -8,6 +8,7 @@ import pytest
 
 from tests.rpc.bank_client import connect_plaid, connect_simplefin
 from tests.rpc.token_calls import calls_with_token
+from tests.support.program import link_params
 from tests.support.proxy import Proxy
 from tests.support.world import World, open_world
 
@@ -53,6 +54,19 @@ async def test_reads_and_advances_take_one_round_trip_and_changes_two(world: Wor
     )
     both = dict.fromkeys((*read_and_write, "logout"), 2) | dict.fromkeys(read_first, 3) | {"deleteCurrentUser": 6}
     assert taken == {method: both.get(method, 1) for method in taken}
+
+
+async def test_sign_ins_take_few_round_trips(world: World, proxy: Proxy) -> None:
+    """An email takes two. An attempt with a code takes two, and the sign-in one. A link is found and then used."""
+    # The first run of a statement prepares it in a separate round trip.
+    for number in range(2):
+        before = proxy.round_trips
+        await world.sign_in(f"code{number}@example.test")
+        by_code = proxy.round_trips - before
+        sent = await world.result("sendLoginCodeEmail", link_params(f"link{number}@example.test"))
+        await world.result("loginByEmailLink", {"token": sent["loginUrl"].partition("#token=")[2]})
+        by_link = proxy.round_trips - before - by_code
+    assert (by_code, by_link) == (2 + 3, 2 + 2)
 
 
 async def test_every_call_of_a_connected_program_takes_one_round_trip(world: World, proxy: Proxy) -> None:

@@ -174,8 +174,14 @@ FIND_LINK_TOKEN: Final = _both("""
 
 FIND_EMAIL: Final = _both("select email from tokens join users on key = user_key where digest = $1")
 FIND_USER: Final = _both("select key from users where email = $1")
-INSERT_USER: Final = _both("insert into users (key, email, created_at) select $1, $2, $3 where {lock} returning key")
-INSERT_SESSION: Final = _both("insert into tokens (digest, user_key, expires_at) select $1, $2, $3 where {lock}")
+# Unless the address has a user.
+INSERT_USER: Final = _both("""
+    insert into users (key, email, created_at)
+    select $1, $2, $3 where not exists (select 1 from users where email = $2) and {lock} returning key""")
+# Of the address's user, or of the new one, whom this statement can't see yet on PostgreSQL.
+INSERT_SESSION: Final = _both("""
+    insert into tokens (digest, user_key, expires_at)
+    select $1, coalesce((select key from users where email = $2), $3), $4 where {lock}""")
 REVOKE_TOKEN: Final = _both("delete from tokens where digest = $1 and {lock} returning digest")
 REVOKE_SESSIONS: Final = _both("""
     delete from tokens
@@ -257,7 +263,8 @@ FIND_NEWEST_CODE: Final = _both("""
       (select count from login_failures where login_failures.email = $1),
       (select last_at from login_failures where login_failures.email = $1)
     from login_emails where email = $1 and kind = 'CODE' order by number desc limit 1""")
-FIND_LINK: Final = _both("select email, expires_at, spent from login_emails where digest = $1 and kind = 'LINK'")
+FIND_LINK: Final = _both("""
+    select email from login_emails where digest = $1 and kind = 'LINK' and not spent and expires_at > $2""")
 COUNT_ATTEMPT: Final = _both(
     "update login_emails set attempts = attempts + 1 where digest = $1 and {lock} returning digest"
 )
@@ -266,8 +273,20 @@ COUNT_FAILURE: Final = _both("""
     insert into login_failures (email, count, last_at) select $1, 1, $3 where {lock}
     on conflict (email) do update
     set count = case when $2 then 1 else login_failures.count + 1 end, last_at = excluded.last_at""")
-SPEND_EMAILS: Final = _both(
-    "update login_emails set spent = true where email = $1 and not spent and {lock} returning digest"
+
+
+def _spend(condition: str = "true") -> Statement:
+    """Return the change that uses the secret $2 and voids all others to $1. It returns the user, or $3 if new."""
+    return _both(f"""
+    update login_emails set spent = true
+    where email = $1 and not spent
+      and exists (select 1 from login_emails where digest = $2 and not spent) and {condition} and {{lock}}
+    returning coalesce((select key from users where users.email = $1), $3)""")
+
+
+SPEND_LINK: Final = _spend()
+SPEND_CODE: Final = _spend(
+    "$2 = (select digest from login_emails where email = $1 and kind = 'CODE' order by number desc limit 1)"
 )
 RESET_FAILURES: Final = _both("delete from login_failures where email = $1 and {lock}")
 

@@ -27,11 +27,14 @@ _INSERT_LOCK: Final = f"""
 _UPDATE_LOCK: Final = f"""
     update locks set used_at = greatest(used_at, $2), version = nextval('lock_versions')
     where name = $1 and version = $4 and {_LIVE_TOKEN} returning name"""
-FORCE_LOCK: Final = """
+_TAKE_LOCK: Final = """
     insert into locks (name, used_at, version) values ($1, $2, nextval('lock_versions'))
-    on conflict (name) do update set used_at = greatest(locks.used_at, excluded.used_at), version = excluded.version
-    returning name"""
-"""Without a read, a write doesn't depend on the version."""
+    on conflict (name) do update set used_at = greatest(locks.used_at, excluded.used_at), version = excluded.version"""
+FORCE_LOCK: Final = f"{_TAKE_LOCK} returning name"
+"""For a transaction. Its next statements see all changes of earlier holders of the lock."""
+_UPSERT_LOCK: Final = f"""{_TAKE_LOCK}
+    where locks.version = (select version from locks as seen where seen.name = $1) returning name"""
+"""Without a read, for a write that sees all changes of earlier holders of the lock."""
 
 
 class _Stale(Exception):
@@ -138,7 +141,7 @@ class _Run:
         sizes = tuple(len(call.values) for call in changes)
         guard = ""
         if (lock := self._lock) is not None:
-            guard = (_INSERT_LOCK if self._version is None else _UPDATE_LOCK) if self._has_read else FORCE_LOCK
+            guard = (_INSERT_LOCK if self._version is None else _UPDATE_LOCK) if self._has_read else _UPSERT_LOCK
             values += [lock.name, lock.used_at]
             values += [lock.token] if self._has_read else []
             values += [self._version] if self._version is not None else []

@@ -9,6 +9,7 @@ from tickover.server.sign_in.login_emails import CountedAttempt, LoginEmail
 from tickover.server.sign_in.resend_limits import HOUR, MAX_DISORDER, EmailRecorded, SendLimits, TooSoon
 from tickover.server.storage import statements
 from tickover.server.storage.rules.steps import Call, Rule, address_lock, read, write
+from tickover.server.storage.statements import Statement
 from tickover.server.storage.store import NewSession
 
 DECOYS: Final = 64
@@ -60,23 +61,18 @@ def count_attempt(email: str, limits: SendLimits, now: Instant) -> Rule[CountedA
 
 def redeem_code(email: str, code_digest: bytes, session: NewSession) -> Rule[bytes | None]:
     yield address_lock(email, session.created_at)
-    code, user = yield read(Call(statements.FIND_NEWEST_CODE, (email,)), Call(statements.FIND_USER, (email,)))
-    if code is None or code[0] != code_digest or code[4]:
-        return None
-    user_key = yield from _open_session(email, user, session)
+    user_key = yield from _open_session(email, statements.SPEND_CODE, code_digest, session)
     return user_key
 
 
 def redeem_link(link_digest: bytes, session: NewSession, is_allowed: Callable[[str], bool]) -> Rule[bytes | None]:
-    [link] = yield read(Call(statements.FIND_LINK, (link_digest,)))
-    if link is not None:
-        email = link[0]
-        yield address_lock(email, session.created_at)
-        link, user = yield read(Call(statements.FIND_LINK, (link_digest,)), Call(statements.FIND_USER, (email,)))
-    if link is None or link[2] or link[1] <= to_micros(session.created_at) or not is_allowed(link[0]):
+    [link] = yield read(Call(statements.FIND_LINK, (link_digest, to_micros(session.created_at))))
+    if link is None or not is_allowed(link[0]):
         yield _count_miss(link_digest.hex(), session.created_at)
         return None
-    user_key = yield from _open_session(email, user, session)
+    [email] = link
+    yield address_lock(email, session.created_at)
+    user_key = yield from _open_session(email, statements.SPEND_LINK, link_digest, session)
     return user_key
 
 
@@ -121,17 +117,15 @@ def find_or_create_user(email: str, new_key: bytes, now: Instant) -> Rule[bytes]
     return bytes(user[0])
 
 
-def _open_session(email: str, user: Any, session: NewSession) -> Rule[bytes | None]:
+def _open_session(email: str, spend: Statement, digest: bytes, session: NewSession) -> Rule[bytes | None]:
     """Use the secret, void the address's other ones, reset its failures, and create a session, and a user if needed."""
-    user_key = bytes(user[0]) if user else session.user_key
-    new_user = Call(statements.INSERT_USER, (user_key, email, to_micros(session.created_at)))
     spent = yield write(
-        Call(statements.SPEND_EMAILS, (email,)),
+        Call(spend, (email, digest, session.user_key)),
         Call(statements.RESET_FAILURES, (email,)),
-        *([] if user else [new_user]),
-        Call(statements.INSERT_SESSION, (session.token_digest, user_key, to_micros(session.expires_at))),
+        Call(statements.INSERT_USER, (session.user_key, email, to_micros(session.created_at))),
+        Call(statements.INSERT_SESSION, (session.token_digest, email, session.user_key, to_micros(session.expires_at))),
     )
-    return user_key if spent else None
+    return bytes(spent[0][0]) if spent else None
 
 
 def _live_failures(failures: Any, limits: SendLimits, now: Instant) -> int:
