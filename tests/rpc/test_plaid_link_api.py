@@ -196,7 +196,7 @@ async def test_required_fields(app: App, path: str, members: dict[str, Any], err
 async def test_each_live_clock_is_an_institution(world: World, app: App) -> None:
     for name in ("First", None, "Third"):
         await app.create_clock(**({"name": name} if name else {}))
-    get = {"country_codes": ["FI", "SE"]}
+    get = {"country_codes": ["FI", "SE", "FI"]}
     page = await app.call("/institutions/get", count=2, offset=1, **get)
     assert page["total"] == 3
     found = [(each["name"], each["country_codes"], each["oauth"]) for each in page["institutions"]]
@@ -334,6 +334,9 @@ async def test_update_mode_repairs_the_login(world: World, app: App) -> None:
     shown = (await send_plaid(world, "/link/session/get", session)).json["item"]
     repaired = (await send_plaid(world, "/link/session/connect", session)).json
     assert shown["institution"] == repaired["institution"]
+    [institution] = await app.institutions()
+    other = {**session, "institution_id": institution["institution_id"]}
+    assert error_of(await send_plaid(world, "/link/session/accounts", other)) == INVALID_INSTITUTION
     assert (await item.error("/accounts/get"))[2] == "INSTITUTION_DOWN"
     [connection] = (await world.result("listTestClockConnections", {"id": clock}, app.token))["connections"]
     assert connection["faults"] == [{**faults[1], "until": day(3)}, *faults[2:]]

@@ -54,11 +54,16 @@ async def test_link_token_ends_with_its_access_token(store: Store) -> None:
     assert error.value.reason is Reason.UNAUTHENTICATED
 
 
-async def test_link_tokens_are_limited(store: Store) -> None:
-    token, other = await add_token(store, 1), await add_token(store, 2)
-    outcomes = [await store.create_link_token(link_token(), digest(n), token, 2) for n in (7, 8, 9)]
+async def test_link_tokens_of_a_user_are_limited(store: Store) -> None:
+    """Those of a revoked access token count too, because they are still stored."""
+    token, revoked = await add_token(store, 1), await add_token(store, 2)
+    outcomes = [
+        await store.create_link_token(link_token(), digest(number), owner, 2)
+        for number, owner in ((7, token), (8, revoked), (9, token))
+    ]
     assert outcomes == [Created(), Created(), TooManyLinkTokens()]
-    assert await store.create_link_token(link_token(), digest(9), other, 2) == Created()
+    await store.revoke_access_token(key(2), user(1), NOW)
+    assert await store.create_link_token(link_token(), digest(9), token, 2) == TooManyLinkTokens()
 
 
 async def test_expired_link_tokens_are_swept(store: Store) -> None:

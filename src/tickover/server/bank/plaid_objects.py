@@ -135,7 +135,7 @@ def to_institution(id: str, name: str, country_codes: Sequence[str]) -> Mapping[
     return {
         # The Python library needs it, although the document doesn't have it.
         "connection_availability": "SUPPORTED",
-        "country_codes": country_codes,
+        "country_codes": list(dict.fromkeys(country_codes)),
         "institution_id": id,
         "name": name,
         "oauth": False,

@@ -1,6 +1,6 @@
 """Plaid's endpoints about a user's clocks: institutions, public tokens, link tokens and what Link itself calls."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -39,8 +39,9 @@ from tickover.server.storage.store import StoredConnection, StoredLinkToken, Too
 _LINK_TOKEN_LIFETIME: Final = timedelta(hours=4)
 _UPDATE_LIFETIME: Final = timedelta(minutes=30)
 _MAX_LINK_TOKENS: Final = 1_000
-"""Live link tokens that one access token has created."""
-_CLOCKS_PER_READ: Final = 500
+"""Live link tokens of one user."""
+_CLOCKS_PER_READ: Final = 200
+_MAX_FOUND: Final = 10
 _CLOCKS_PER_PAGE: Final = 50
 """Clocks that Link shows at once."""
 _PRODUCTS: Final = frozenset({"auth", "balance", "identity", "transactions"})
@@ -77,19 +78,25 @@ class PlaidOwners:
 
     async def get_institutions(self, call: InstitutionsRequest, request: BankRequest) -> Members:
         caller, options = await self._authenticate(call, request), call.options
-        found = [clock async for clock in self._clocks(caller)]
-        if options.oauth or options.routing_numbers or not _PRODUCTS.issuperset(options.products or ()):
-            found = []
-        page = found[call.offset : call.offset + call.count]
-        return {"institutions": [self._institution(each, call.country_codes) for each in page], "total": len(found)}
+        page, total = [], 0
+        if not (options.oauth or options.routing_numbers) and _PRODUCTS.issuperset(options.products or ()):
+            async for clock in self._clocks(caller):
+                if call.offset <= total < call.offset + call.count:
+                    page.append(self._institution(clock, call.country_codes))
+                total += 1
+        return {"institutions": page, "total": total}
 
     async def search_institutions(self, call: SearchRequest, request: BankRequest) -> Members:
         caller, query = await self._authenticate(call, request), call.query.casefold()
-        found = [clock async for clock in self._clocks(caller) if query in _name(clock).casefold()]
-        if call.options.oauth or not _PRODUCTS.issuperset(call.products or ()):
-            found = []
-        # As many as Plaid returns.
-        return {"institutions": [self._institution(each, call.country_codes) for each in found[:10]]}
+        found = []
+        if not call.options.oauth and _PRODUCTS.issuperset(call.products or ()):
+            async for clock in self._clocks(caller):
+                if query in _name(clock).casefold():
+                    found.append(self._institution(clock, call.country_codes))
+                # As many as Plaid returns.
+                if len(found) == _MAX_FOUND:
+                    break
+        return {"institutions": found}
 
     async def create_public_token(self, call: NewPublicTokenRequest, request: BankRequest) -> Members:
         caller = await self._authenticate(call, request)
@@ -121,7 +128,7 @@ class PlaidOwners:
             new, tokens.digest(link_token), caller.token, _MAX_LINK_TOKENS
         )
         if isinstance(outcome, TooManyLinkTokens):
-            message = f"this secret has {_MAX_LINK_TOKENS} link tokens, which is the limit; they end after four hours"
+            message = f"you have {_MAX_LINK_TOKENS} link tokens, which is the limit; they end after four hours"
             raise PlaidError("RATE_LIMIT", message, "RATE_LIMIT_EXCEEDED", 429)
         return {"link_token": link_token, "expiration": expires_at}
 
@@ -168,17 +175,24 @@ class PlaidOwners:
         """Return the clock that the request means most likely."""
         username, id = call.options.override_username, call.institution_id
         key = ids.read("clock", username or "")
-        clocks = [clock async for clock in self._clocks(caller)]
         institution = read_institution_id(self._services.mint, id)
         label = encode_label("institution", id)
-        rules = (
+        rules: tuple[Callable[[Clock], bool], ...] = (
             lambda clock: clock.key == key,
             lambda clock: username is not None and clock.name == username,
             lambda clock: clock.key == institution,
             lambda clock: label in (clock.labels or ""),
             lambda _: True,
         )
-        return next((clock for applies in rules for clock in clocks if applies(clock)), None)
+        best, found = len(rules), None
+        async for clock in self._clocks(caller):
+            # The first of equal ones is the newest.
+            rank = next(rank for rank, applies in enumerate(rules) if applies(clock))
+            if rank < best:
+                best, found = rank, clock
+            if best == 0:
+                break
+        return found
 
     async def _check_item(self, access_token: str, caller: Caller, request: BankRequest) -> None:
         """Raise INVALID_ACCESS_TOKEN unless it is one of an item of this user."""
@@ -196,14 +210,22 @@ class PlaidOwners:
         members: dict[str, Any] = {"client_name": session.settings.client_name}
         if session.stored.item_digest is not None:
             return {**members, "item": await self._describe_item(session.stored.item_digest, request)}
-        clocks = [clock async for clock in self._clocks(session.caller)]
-        page = clocks[call.offset : call.offset + _CLOCKS_PER_PAGE]
-        institutions = [{**self._summary(clock), "time": clock.frozen_time} for clock in page]
-        return {**members, "institutions": institutions, "has_more": len(clocks) > call.offset + len(page)}
+        institutions: list[Members] = []
+        skipped, has_more = 0, False
+        async for clock in self._clocks(session.caller):
+            if skipped < call.offset:
+                skipped += 1
+            elif has_more := len(institutions) == _CLOCKS_PER_PAGE:
+                break
+            else:
+                institutions.append({**self._summary(clock), "time": clock.frozen_time})
+        return {**members, "institutions": institutions, "has_more": has_more}
 
     async def get_session_accounts(self, call: LinkConnectRequest, request: BankRequest) -> Members:
         """Return the accounts of an institution."""
         session = await self._open_session(call.link_token, request)
+        if session.stored.item_digest is not None:
+            raise _invalid_institution("this link_token is for one item")
         return await self._describe(await self._find_clock(call, session), session.caller)
 
     async def connect(self, call: LinkConnectRequest, request: BankRequest) -> Members:
@@ -272,7 +294,7 @@ class PlaidOwners:
             match rejection.reason:
                 case Reason.RATE_LIMITED:
                     raise PlaidError("ADDITION_LIMIT", str(rejection), "RATE_LIMIT_EXCEEDED", 429) from None
-                case Reason.CLOCK_NOT_FOUND:
+                case Reason.CLOCK_NOT_FOUND | Reason.CLOCK_EXPIRED:
                     raise _invalid_institution("the clock of this institution was deleted") from None
             raise
         return new, public_token

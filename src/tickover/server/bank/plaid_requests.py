@@ -82,7 +82,7 @@ class InstitutionRequest(PlaidRequest, frozen=True):
 # With an access token of Tickover as the secret
 
 CountryCodes = Annotated[Sequence[CountryCode], Meta(min_length=1)]
-Text = Annotated[str, Meta(min_length=1, max_length=2_000)]
+Text = Annotated[str, Meta(min_length=1, max_length=200)]
 Product = Annotated[str, Meta(max_length=100)]
 Products = Annotated[Sequence[Product], Meta(max_length=100)]
 SomeProducts = Annotated[Products, Meta(min_length=1)]

@@ -160,13 +160,13 @@ REPAIR_LOGIN: Final = _both("""
 # Link tokens. Their owner is the access token that created them.
 
 COUNT_LINK_TOKENS: Final = _both(f"""
-    select {OWNER}, count(*) from link_tokens where token_digest = $2 and expires_at > $3""")
+    select {OWNER}, count(*) from link_tokens where user_key = {OWNER} and expires_at > $3""")
 INSERT_LINK_TOKEN: Final = _both("""
-    insert into link_tokens (digest, token_digest, created_at, expires_at, item_digest, settings)
-    select $1, $2, $3, $4, $5, $6 where {lock} returning digest""")
+    insert into link_tokens (digest, token_digest, user_key, created_at, expires_at, item_digest, settings)
+    select $1, $2, $3, $4, $5, $6, $7 where {lock} returning digest""")
 FIND_LINK_TOKEN: Final = _both("""
     select link_tokens.created_at, link_tokens.expires_at, item_digest, settings,
-      tokens.digest, user_key, tokens.expires_at, token_key, read_only, last_used_on
+      tokens.digest, tokens.user_key, tokens.expires_at, token_key, read_only, last_used_on
     from link_tokens join tokens on tokens.digest = token_digest
     where link_tokens.digest = $1 and link_tokens.expires_at > $2 and tokens.expires_at > $2""")
 

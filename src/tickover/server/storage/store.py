@@ -194,7 +194,7 @@ class StoredLinkToken(Struct, frozen=True):
 
 
 class TooManyLinkTokens(Struct, frozen=True):
-    """The link token was not created, because the access token has created too many."""
+    """The link token was not created, because the user has too many."""
 
 
 class ConnectedClock(Struct, frozen=True):
@@ -482,7 +482,7 @@ class Store(Protocol):
     async def create_link_token(
         self, new: StoredLinkToken, digest: bytes, token: Token, limit: int
     ) -> Created | TooManyLinkTokens:
-        """Store a new link token, unless the access token has created `limit` live ones already.
+        """Store a new link token, unless the user has `limit` live ones already.
 
         Raise UNAUTHENTICATED if the access token was revoked.
         """

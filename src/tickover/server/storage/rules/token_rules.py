@@ -44,6 +44,6 @@ def create_link_token(
         return None
     if count >= limit:
         return TooManyLinkTokens()
-    values = digest, token.digest, created_at, expires_at, new.item_digest, new.settings
+    values = digest, token.digest, user, created_at, expires_at, new.item_digest, new.settings
     yield write(Call(statements.INSERT_LINK_TOKEN, values))
     return Created()

@@ -75,17 +75,18 @@ create index connections_by_clock on connections (clock_key);
 create unique index connections_by_setup_digest on connections (setup_digest) where setup_digest is not null;
 create unique index connections_by_access_digest on connections (access_digest) where access_digest is not null;
 
--- Link tokens. Each lets a page act for the access token that created it, until either ends. digest: SHA-256. item_digest:
--- the digest of the access secret of the connection to repair, in update mode. settings: a JSON object.
+-- Link tokens. Each lets a page act for the access token that created it, until either ends. digest: SHA-256. user_key: for
+-- the limit. item_digest: the digest of the access secret of the connection to repair, in update mode. settings: a JSON object.
 create table link_tokens (
   digest       blob    not null primary key,
   token_digest blob    not null,
+  user_key     blob    not null,
   created_at   integer not null,
   expires_at   integer not null,
   item_digest  blob,
   settings     text    not null
 ) strict, without rowid;
-create index link_tokens_by_token on link_tokens (token_digest, expires_at);
+create index link_tokens_by_user on link_tokens (user_key, expires_at);
 create index link_tokens_by_expiry on link_tokens (expires_at);
 
 -- Emails that were sent or are being sent. The newest email with delays_next delays the next one. The newest code of an
