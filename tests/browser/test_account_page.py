@@ -43,3 +43,20 @@ async def test_token_is_created_copied_and_revoked(console: Console, program: Pr
     await expect(console.notification).to_have_text(f"Revoked “{HOSTILE_NAME}”.")
     await expect(section).to_contain_text("You have no access tokens.")
     assert program.call("listTestClocks", {}, token)["error"]["data"]["reason"] == "UNAUTHENTICATED"
+
+
+async def test_sign_out_everywhere_revokes_the_token_and_ends_the_session(console: Console, program: Program) -> None:
+    token = console.token
+    await console.open("#/account")
+    await console.button("Sign out everywhere").click()
+    await expect(console.page.get_by_label("Email")).to_be_visible()
+    assert program.call("listTestClocks", {}, token)["error"]["data"]["reason"] == "UNAUTHENTICATED"
+
+
+async def test_account_is_deleted_after_a_question(console: Console, program: Program) -> None:
+    clock, token = console.create(), console.token
+    await console.open("#/account")
+    await console.button("Delete account").click()
+    await console.page.get_by_role("dialog").get_by_role("button", name="Delete account").click()
+    await expect(console.page.get_by_label("Email")).to_be_visible()
+    assert program.call("getTestClock", {"id": clock}, token)["error"]["data"]["reason"] == "UNAUTHENTICATED"

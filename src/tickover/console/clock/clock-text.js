@@ -12,7 +12,6 @@ import {
 import { DAY } from "../lib/instants.js";
 import {
   balanceAt,
-  countUntil,
   isPayment,
   isTransfer,
   lowestPoint,
@@ -26,9 +25,8 @@ const MAX_ITEM_NAME = 49; // characters in the summary, which is one line
 
 export const plural = (number, one, many = `${one}s`) => `${formatCount(number)} ${number === 1 ? one : many}`;
 
-/** Describe what posted after an instant, and the new balances: `Rent −€900.00. Balance €100.00.` */
-export function postedText(model, from) {
-  const items = model.items.filter(({ at }) => at > from && at <= model.now);
+/** Describe items that posted, and the new balances: `Rent −€900.00. Balance €100.00.` */
+export function postedText(model, items, { more = false } = {}) {
   if (!items.length) return "Nothing posted.";
   const { balances } = viewAt(model, model.now);
   const changed = netAmounts(items).map(([currency]) => formatMoney(balances.get(currency), currency));
@@ -36,7 +34,7 @@ export function postedText(model, from) {
   const [item] = items;
   return [
     items.length > 1
-      ? `${plural(items.length, "event")} posted.`
+      ? `${more ? "More than " : ""}${plural(items.length, "event")} posted.`
       : `${shorten(item.name, MAX_ITEM_NAME)} ${signedAmount(item)}.`,
     shown && `${changed.length > 1 ? "Balances" : "Balance"}\u00a0${shown}.`,
   ]
@@ -44,10 +42,14 @@ export function postedText(model, from) {
     .join(" ");
 }
 
-/** Describe an advance from an instant. The page shows the new time, so the message names it only if nothing posted. */
-export function advanceText(model, from) {
-  const hasPosted = countUntil(model.times, from) < countUntil(model.times, model.now);
-  return `${hasPosted ? "" : `Advanced to ${formatInstant(model.now)}. `}${postedText(model, from)}`;
+/** Describe the result of an advance. The page shows the new time, so the message names it only if nothing posted. */
+export function advanceText(model, { events, moreEvents }) {
+  const ids = new Set(
+    events.map(({ transaction, transfer, contribution }) => (transaction ?? transfer ?? contribution)?.id),
+  );
+  const items = model.items.filter(({ id }) => ids.has(id));
+  const text = postedText(model, items, { more: moreEvents });
+  return items.length ? text : `Advanced to ${formatInstant(model.now)}. ${text}`;
 }
 
 /** Describe what an amendment added and cancelled, as a sentence. */

@@ -23,7 +23,14 @@ const expense = (name, amount, number, more) => ({
   ...more,
 });
 const goal = (name, number) => ({ name, targetAmount: 9, contributions: [{ amount: 5, at: day(number) }] });
-const model = (transactions, goals = []) => parseParams({ frozenTime: day(1), transactions, goals });
+function model(transactions, goals = []) {
+  const parsed = parseParams({ frozenTime: day(1), transactions, goals });
+  return { ...parsed, items: parsed.items.map((item, index) => ({ ...item, id: item.id ?? `item ${index}` })) };
+}
+/** The events of the clock's items after an instant. */
+const happened = ({ items }, from, to) => ({
+  events: items.filter((item) => item.at > from && item.at <= to).map(({ id }) => ({ transaction: { id } })),
+});
 const plain = (text) => text.replaceAll("\u00a0", " ");
 
 test("the next step has the net amount of all events at its time", () => {
@@ -45,7 +52,7 @@ test("the next step has the net amount of all events at its time", () => {
 test("the message after an advance names what posted", () => {
   const items = [expense("Rent", 900, 3), expense("Tea", 1.5, 5), expense("Rent", 900, 5, { currency: "CHF" })];
   const clock = model(items, [goal("Trip", 4)]);
-  const text = (from, to) => plain(advanceText({ ...clock, now: at(to) }, at(from)));
+  const text = (from, to) => plain(advanceText({ ...clock, now: at(to) }, happened(clock, at(from), at(to))));
   assert.equal(text(1, 2), "Advanced to 2 Jan 2027. Nothing posted.");
   assert.equal(text(1, 3), "Rent −€900.00. Balance −€900.00.");
   assert.equal(text(3, 4), "Trip +5.00.");
@@ -74,7 +81,7 @@ test("a summary shortens a long name at its end", () => {
 test("more than three currencies are counted", () => {
   const codes = ["EUR", "CHF", "USD", "GBP", "JPY"];
   const clock = model(codes.map((currency) => expense("Fee", 1, 3, { currency })));
-  const text = plain(advanceText({ ...clock, now: at(3) }, at(1)));
+  const text = plain(advanceText({ ...clock, now: at(3) }, happened(clock, at(1), at(3))));
   assert.equal(text, "5 events posted. Balances −€1.00, −CHF 1.00, −$1.00, 2 more currencies.");
 });
 

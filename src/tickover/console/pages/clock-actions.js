@@ -58,6 +58,10 @@ export class ClockActions {
   /** Change the clock and return it. Only responses with details have the initial amounts of goals added elsewhere. */
   async #change(method, params, options) {
     const { clock } = await call(method, params, options);
+    return this.#complete(clock);
+  }
+
+  async #complete(clock) {
     const known = new Set(this.#hooks.model().goals.map(({ id }) => id));
     if (clock.goals.every(({ id }) => known.has(id))) return clock;
     return loadClock(clock.id, { quiet: true });
@@ -68,8 +72,12 @@ export class ClockActions {
     if (this.#page.isGone) return notify("This clock no longer exists, so it can't be advanced.", { error: true });
     if (instant <= now) return notify("The clock is at its end, so it can't be advanced.", { error: true });
     return this.#run(
-      () => this.#change("advanceTestClock", { id, frozenTime: toTimestamp(instant) }),
-      (clock) => this.#hooks.onAdvanced(clock),
+      async () => {
+        const params = { id, frozenTime: toTimestamp(instant), events: true };
+        const result = await call("advanceTestClock", params);
+        return { ...result, clock: await this.#complete(result.clock) };
+      },
+      (result) => this.#hooks.onAdvanced(result),
     );
   }
 

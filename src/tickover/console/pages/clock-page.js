@@ -48,7 +48,7 @@ class ClockPage extends HTMLElement {
   #actions = new ClockActions(this, {
     model: () => this.#model,
     pauseWhile: (work) => this.#watcher.pauseWhile(work),
-    onAdvanced: (clock) => this.#advanced(clock),
+    onAdvanced: (result) => this.#advanced(result),
     onAmended: (clock) => this.#amended(clock),
     onDeleted: () => this.#watcher.stop(),
     onError: (error) => this.#handleError(error, true),
@@ -258,7 +258,10 @@ class ClockPage extends HTMLElement {
     this.#update(model);
     this.#updateUrl();
     const message = isAdvanced
-      ? `The clock was advanced elsewhere to ${formatInstant(model.now)}. ${postedText(model, before.now)}`
+      ? `The clock was advanced elsewhere to ${formatInstant(model.now)}. ${postedText(
+          model,
+          model.items.filter(({ at }) => at > before.now && at <= model.now),
+        )}`
       : "The clock was amended elsewhere.";
     notify(isAmended ? `${message} ${describeAmendment(before, model)}` : message);
     if (isAmended) this.#checkAgain();
@@ -304,12 +307,11 @@ class ClockPage extends HTMLElement {
     }, URL_UPDATE_MS);
   }
 
-  #advanced(clock) {
-    const { now } = this.#model;
+  #advanced({ clock, ...happened }) {
     this.#instant = Math.max(this.#instant, parseInstant(clock.frozenTime));
     this.#update(parseClock(clock, this.#model));
     this.#updateUrl();
-    notify(advanceText(this.#model, now));
+    notify(advanceText(this.#model, happened));
   }
 
   /** Report an error. Return whether polling continues. An action of the user is not retried. */
