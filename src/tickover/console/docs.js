@@ -56,17 +56,11 @@ const observer = new IntersectionObserver(
 );
 document.querySelectorAll("main section").forEach((section) => observer.observe(section));
 
-// A choice of a language is for all examples that have it.
-document.querySelector("main").addEventListener("change", ({ target: { type, value } }) => {
-  if (type !== "radio") return;
-  for (const input of document.querySelectorAll(`input[value="${value}"]`)) input.checked = true;
-});
-
 for (const block of document.querySelectorAll("pre")) block.replaceChildren(...highlight(block.textContent));
 
 for (const sample of document.querySelectorAll(".sample")) {
-  const shownText = () => [...sample.querySelectorAll("pre")].find((block) => block.checkVisibility()).textContent;
-  sample.firstElementChild.append(h("button.quiet", { onclick: () => copyText(shownText(), "the code") }, "Copy"));
+  const { textContent } = sample.querySelector("pre");
+  sample.firstElementChild.append(h("button.quiet", { onclick: () => copyText(textContent, "the code") }, "Copy"));
 }
 
 for (const section of document.querySelectorAll("[data-method]"))

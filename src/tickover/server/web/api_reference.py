@@ -5,9 +5,7 @@ The template has little logic, because the server compiles it at every start.
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 from shlex import quote
 from typing import Any, Final
 
@@ -43,7 +41,7 @@ def render(description: bytes, *, has_mailbox: bool) -> bytes:
         version=document["info"]["version"],
         has_mailbox=has_mailbox,
         about=document["info"]["description"].split("\n\n"),
-        call=dict(reader.requests(listing, listing["examples"][0])),
+        call=reader.request(listing, listing["examples"][0]),
         groups=list(reader.groups(methods)),
         reasons=document["x-reasons"],
         fields=reader.fields,
@@ -60,7 +58,6 @@ class _Reader:
         self._needs_token: str = document["components"]["tags"]["token"]["description"]
         self._schemas = document["components"]["schemas"]
         self._described: dict[str, str] = {}
-        self._samples = tomllib.loads((files("tickover.server.web") / "samples.toml").read_text("utf-8"))
 
     def groups(self, methods: Sequence[Mapping[str, Any]]) -> Iterator[Values]:
         """Yield the groups, in the order of their first methods."""
@@ -80,22 +77,11 @@ class _Reader:
             "result": [] if link else list(self.fields(result["schema"])),
             # The form for a call shows the parameters of the first example.
             "example": _encode(_params(method["examples"][0]) if method["examples"] else {}),
-            "examples": [
-                {**example, "requests": dict(self.requests(method, example))} for example in method["examples"]
-            ],
+            "examples": [{**example, "request": self.request(method, example)} for example in method["examples"]],
         }
 
-    def requests(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the request of an example in each language. Only the first example has others than curl."""
-        needs_token: bool = method["x-needs-token"]
-        yield "curl", _curl(self.url, method["name"], _params(example), needs_token=needs_token)
-        sample = self._samples.get(method["name"]) if example is method["examples"][0] else None
-        if sample:
-            imports = sample.get("imports", "from tickover.client import Tickover").rstrip()
-            server = _encode(self.url.removesuffix("/rpc")) + (", token" if needs_token else "")
-            yield "Python", f"{imports}\n\ntickover = Tickover({server})\n{sample['python'].rstrip()}"
-            if "command" in sample:
-                yield "Command line", sample["command"].rstrip()
+    def request(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> str:
+        return _curl(self.url, method["name"], _params(example), needs_token=method["x-needs-token"])
 
     def fields(self, schema: Schema, required: str = "") -> Iterator[Values]:
         """Yield the members of an object, or of the objects in an array, each with its own. Mark the required ones."""
