@@ -434,4 +434,5 @@ async def test_failures_of_the_server_are_error_objects(
     response = await item.send("/accounts/get")
     assert error_of(response) == (503, "API_ERROR", "PLANNED_MAINTENANCE")
     assert response.headers["retry-after"] == "1"
-    assert (await world.request("GET", "/simplefin/info")).status == 503
+    response = await world.request("GET", "/simplefin/info")
+    assert (response.status, response.headers["retry-after"]) == (503, "1")
