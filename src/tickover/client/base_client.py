@@ -5,13 +5,16 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from typing import Final, TypeVar
 
+from msgspec import Struct, json
+
+from tickover import __version__
 from tickover.api.clocks import AdvancedClock, ClockPage, Event, EventPage
 from tickover.api.command_arguments import Amount, InstantLike
 from tickover.api.errors import Reason, Rejection
 from tickover.client import calls
 from tickover.client.calls import Call
 from tickover.client.client_errors import InvalidResponse, NothingLeft, Unreachable
-from tickover.client.rpc_messages import Deadline, Transport
+from tickover.client.rpc_messages import Deadline, Request, Transport
 
 T = TypeVar("T")
 PageT = TypeVar("PageT", ClockPage, EventPage)
@@ -22,6 +25,16 @@ DEFAULT_RETRIES: Final = 2
 _FIRST_DELAY: Final = 0.1
 _MAX_DELAY: Final = 3.0
 _TOKEN: Final = re.compile("[!-~]+")
+
+
+class _Info(Struct):
+    version: str
+
+
+class _Document(Struct):
+    """The OpenRPC document."""
+
+    info: _Info
 
 
 class BaseClient:
@@ -56,8 +69,31 @@ class BaseClient:
     async def send(self, call: Call[T]) -> T:
         """Return the result of the call. Retry it if that is safe, and raise the error of the last attempt.
 
-        All attempts together have the time of one timeout.
+        All attempts together have the time of one timeout. If the client and the server don't understand each other
+        because their versions differ, the error says so.
         """
+        try:
+            return await self._send(call)
+        except InvalidResponse:
+            await self._check_version()
+            raise
+        except Rejection as rejection:
+            if rejection.reason is Reason.METHOD_NOT_FOUND:
+                await self._check_version()
+            raise
+
+    async def _check_version(self) -> None:
+        """Raise InvalidResponse if the server has another version."""
+        try:
+            response = await self._transport.send(Request("GET", "/openrpc.json"), Deadline(self._timeout))
+            version = json.decode(response.content, type=_Document).info.version
+        except (Unreachable, InvalidResponse, ValueError, RecursionError):
+            return
+        if version != __version__:
+            message = f"This client is Tickover {__version__}, and {self.url} is Tickover {version}. Use one version."
+            raise InvalidResponse(message) from None
+
+    async def _send(self, call: Call[T]) -> T:
         retries, deadline = 0, Deadline(self._timeout)
         may_be_done = False
         """Whether the server may have completed an earlier attempt."""

@@ -142,10 +142,7 @@ def _decode(response: Response, content: bytes, kind: type[T]) -> T:
         # Only the path of the decoder's message: the rest may quote the response.
         _, _, path = str(error).partition(" - at ")
         where = f" (at {path})" if path else ""
-        raise InvalidResponse(
-            f"{response.url} sent a response that this client can't decode{where}."
-            " Check that the versions of client and server match."
-        ) from None
+        raise InvalidResponse(f"{response.url} sent a response that this client can't decode{where}.") from None
 
 
 def _rejection(response: Response, error: _Error) -> Rejection:
@@ -156,9 +153,7 @@ def _rejection(response: Response, error: _Error) -> Rejection:
         if "errors" in details:
             details["errors"] = convert(details["errors"], list[Fault])
     except ValueError:
-        raise InvalidResponse(
-            f"{response.url} returned an error that this client doesn't know. Upgrade the client."
-        ) from None
+        raise InvalidResponse(f"{response.url} returned an error that this client doesn't know.") from None
     return Rejection(reason, error.message, details)
 
 

@@ -25,9 +25,9 @@ NOT_TICKOVER = (
     "returned HTTP status {} and no JSON-RPC response."
     " Check that the URL is the address of a Tickover server, without /rpc."
 )
-NOT_DECODED = "sent a response that this client can't decode{}. Check that the versions of client and server match."
+NOT_DECODED = "sent a response that this client can't decode{}."
 WRONG_ID = "returned the response to another call. Check for a faulty proxy in front of the server."
-UNKNOWN_ERROR = "returned an error that this client doesn't know. Upgrade the client."
+UNKNOWN_ERROR = "returned an error that this client doesn't know."
 
 
 def decode(content: bytes | str, status: int = 200) -> Snapshot:
