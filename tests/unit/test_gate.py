@@ -136,18 +136,33 @@ async def test_what_was_used_is_forgotten() -> None:
     assert set(calls.gate._accounts) == {"late"}, "users who are gone take no memory"
 
 
-async def test_user_has_few_calls_running() -> None:
+async def test_user_has_few_calls_running_beside_others() -> None:
     """They would fill the batches of the database."""
     calls = Calls()
+    calls.start("quiet", "first")
     for number in range(100):
         calls.start("busy", f"busy {number}")
     await settle()
-    assert len(calls.events) == 16
-    calls.start("quiet", "quiet")
+    assert len([event for event in calls.events if event.startswith("busy")]) == 8
+    calls.start("quiet", "second")
     await settle()
-    assert calls.events[-1] == "quiet"
+    assert calls.events[-1] == "second"
     await calls.finish()
-    assert len(calls.events) == 101
+    assert len(calls.events) == 102
+
+
+async def test_all_calls_of_a_single_user_run() -> None:
+    calls = Calls()
+    calls.start("other", "other")
+    await calls.finish()
+    calls.released.clear()
+    calls.now += 2
+    for number in range(200):
+        calls.start("only", str(number))
+        calls.now += 0.01
+    await settle()
+    assert len(calls.events) == 201
+    await calls.finish()
 
 
 async def test_user_has_at_most_as_many_places_as_are_free() -> None:
@@ -180,11 +195,11 @@ async def test_two_users_fill_all_places_and_a_third_is_served() -> None:
 @pytest.mark.parametrize("writes", [True, False])
 async def test_waiting_call_ends_when_its_client_has_left_unless_it_writes(writes: bool) -> None:
     calls, has_left = Calls(), False
-    for number in range(16):
-        calls.start("busy", str(number))
+    for user in ("other", *["busy"] * 8):
+        calls.start(user, user)
     task = calls.start("busy", "second", has_left=lambda: has_left, writes=writes)
     await settle()
-    assert len(calls.events) == 16
+    assert "second" not in calls.events
     has_left = True
     await calls.finish()
     assert reasons([task.result()]) == [None if writes else Reason.UNAVAILABLE]

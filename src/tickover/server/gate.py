@@ -30,8 +30,10 @@ _HALF_LIFE_SECONDS: Final = 5.0
 """After this time, what a user has used counts half."""
 _SECONDS_PER_BYTE: Final = 5e-9
 """What writing a byte to a client or to the database costs."""
-_MAX_RUNNING: Final = 16
-"""Requests of a user that have begun. More would fill the batches of the database."""
+_MAX_RUNNING: Final = 8
+"""Requests of a user that have begun, while there are other users. More would fill the batches of the database."""
+_SHARED_SECONDS: Final = 1.0
+"""How long a user counts as there after a request."""
 _MAX_WOKEN: Final = 32
 """Requests that wake up in one iteration of the event loop."""
 _REFUSING_SECONDS: Final = 1.0
@@ -141,9 +143,10 @@ class Gate:
         self._last_call_at = inf
         self._refused_at = -inf
         self._accounts: dict[User, _Account] = {}
-        self._decayed_at = now()
-        self._waiting: dict[Place, asyncio.Future[None]] = {}
-        """Requests that wait for a turn to begin or to continue, in order of arrival."""
+        self._decayed_at = self._shared_until = now()
+        self._last_account: _Account | None = None
+        self._waiting: dict[Place, asyncio.Future[bool]] = {}
+        """Requests that wait for a turn to begin or to continue, in order of arrival. The first one has its turn."""
         self._slice_used = 0.0
         self._is_scheduled = False
 
@@ -159,6 +162,9 @@ class Gate:
         if account.places >= self._max - self.in_flight:
             self.count_refusal()
             return None
+        if self._last_account not in (None, account):
+            self._shared_until = self.now() + _SHARED_SECONDS
+        self._last_account = account
         self.in_flight += 1
         account.places += 1
         return Place(self, account, request_id, has_left)
@@ -257,9 +263,9 @@ class Gate:
             while True:
                 turn = self._waiting[place] = asyncio.get_running_loop().create_future()
                 self._schedule_turns()
-                await turn
-                # Others that woke up in this iteration may have taken the time.
-                if self._has_turn(place):
+                is_first = await turn
+                # Others may have taken the time of this iteration.
+                if is_first or self._has_turn(place):
                     return
         finally:
             del self._waiting[place]
@@ -268,11 +274,10 @@ class Gate:
         return self._slice_used < _SLICE_SECONDS and not self._is_blocked(place, self.now())
 
     def _is_blocked(self, place: Place, now: float) -> bool:
-        """Return whether the user has enough requests running, or rests. Nobody rests alone."""
-        user = place.entered_as
-        if not place.is_running and user.running >= _MAX_RUNNING:
-            return True
-        return now < place.account.rests_until and self.in_flight > user.places
+        """Return whether a user, who isn't the only one, has enough requests running, or rests."""
+        if now >= self._shared_until:
+            return False
+        return now < place.account.rests_until or (not place.is_running and place.entered_as.running >= _MAX_RUNNING)
 
     def _schedule_turns(self) -> None:
         if not self._is_scheduled:
@@ -286,9 +291,10 @@ class Gate:
             return
         now = self.now()
         ready = [place for place in self._waiting if not self._is_blocked(place, now)]
-        for place in nsmallest(_MAX_WOKEN, ready, key=_used):
+        woken = nsmallest(_MAX_WOKEN, ready, key=_used)
+        for place in woken:
             if not self._waiting[place].done():
-                self._waiting[place].set_result(None)
+                self._waiting[place].set_result(place is woken[0])
         if ready:
             self._schedule_turns()
 
