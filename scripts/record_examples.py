@@ -36,6 +36,7 @@ _NEWEST: Final = (
     "connectTestClock",
     "listTestClockConnections",
     "updateTestClockConnection",
+    "listConnectionCalls",
     "disconnectTestClock",
     "createTestClockFromScenario",
     "deleteCurrentUser",

@@ -123,3 +123,36 @@ async def test_clock_has_defaults_for_its_bank(world: World, token: str, clock: 
     }
     removed = await world.result("updateTestClock", {"id": clock, "bankDefaults": None}, token)
     assert "bankDefaults" not in removed["clock"]
+
+
+async def test_calls_of_an_app_are_listed_newest_first(world: World, token: str, clock: str) -> None:
+    item = await connect_plaid(world, token, clock)
+    simplefin = await connect_simplefin(world, token, clock)
+
+    async def calls(id: str, **params: Any) -> list[tuple[str, str, int | None, str]]:
+        listed = await world.result("listConnectionCalls", {"id": clock, "connectionId": id, **params}, token)
+        return [(each["path"], each["outcome"], each.get("rows"), each["clockTime"]) for each in listed["calls"]]
+
+    assert await calls(item.id) == []
+    await item.call("/transactions/sync")
+    await world.advance(token, clock, day(2))
+    world.pass_time(seconds=1)
+    await item.call("/item/get")
+    world.pass_time(seconds=1)
+    await item.error("/transactions/sync", cursor="x")
+    await simplefin.get("?start-date=0")
+    await simplefin.get("?start-date=x")
+    expected = [
+        ("/transactions/sync", "INVALID_FIELD", None, day(2)),
+        ("/item/get", "200", None, day(2)),
+        ("/transactions/sync", "200", 1, day(1)),
+    ]
+    assert await calls(item.id) == expected
+    assert await calls(item.id, limit=1) == expected[:1]
+    other = simplefin.access_url.split("//")[1].split(":")[0]
+    assert await calls(other) == [("/accounts", "200", 2, day(2))]
+    for _ in range(101):
+        await item.call("/item/get")
+    assert len(await calls(item.id)) == 100
+    params = {"id": clock, "connectionId": "conn_x"}
+    assert await world.faults("listConnectionCalls", params, token) == {"connectionId": "existing"}

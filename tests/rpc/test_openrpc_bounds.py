@@ -88,6 +88,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
         "consentDays": 90,
     },
     "updateTestClockConnection": _BANK,
+    "listConnectionCalls": {"limit": 20},
     "logout": {"everywhere": True},
     "createAccessToken": {"name": "CI", "expiresInDays": 30, "readOnly": True},
     "reconcileTestClock": {

@@ -18,6 +18,7 @@ async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]
     connected = await world.result("connectTestClock", calls["connectTestClock"], token)
     calls["disconnectTestClock"] = {"id": clock, "connectionId": connected["connection"]["id"]}
     calls["advanceTestClock"] = {"id": clock, "frozenTime": "2027-02-01T00:00:00Z"}
+    calls["listConnectionCalls"] = calls["disconnectTestClock"]
     calls["updateTestClockConnection"] = {**calls["disconnectTestClock"], "quirks": ["DOUBLES"]}
     return calls | {name: calls.pop(name) for name in ("deleteTestClock", "deleteCurrentUser", "logout")}
 

@@ -8,8 +8,21 @@ import pytest
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from tests.store.values import DAY, MICROSECOND, NOW, START, WEEK, add_clock, clock, connection, digest, key, user
-from tickover.api.connections import BankProtocol, BankSettings
+from tests.store.values import (
+    DAY,
+    MICROSECOND,
+    MINUTE,
+    NOW,
+    START,
+    WEEK,
+    add_clock,
+    clock,
+    connection,
+    digest,
+    key,
+    user,
+)
+from tickover.api.connections import BankProtocol, BankSettings, ConnectionCall
 from tickover.api.ids import first_live_key
 from tickover.server.storage.store import (
     Amendment,
@@ -241,3 +254,14 @@ async def test_consent_is_from_the_time_of_the_claim(store: Store) -> None:
     found = await find(store, 3)
     assert found is not None
     assert (found.connected_at, found.consent_from) == (START, START + DAY)
+
+
+async def test_last_calls_of_a_connection_are_kept(store: Store, open_another: Callable[[], Awaitable[Store]]) -> None:
+    await connect(store, 3)
+    stores = [store, await open_another()]
+    made = [ConnectionCall(NOW + n * MINUTE, START, "/item/get", "200", 1.5) for n in range(120)]
+    await asyncio.gather(*(stores[n % 2].add_bank_calls(key(3), made[n::6], NOW) for n in range(6)))
+    assert await store.list_bank_calls(key(3), key(1), user(1)) == made[-100:]
+    assert await store.list_bank_calls(key(3), key(2), user(2)) is False
+    assert await store.list_bank_calls(key(3), key(1), user(2)) is None
+    await store.add_bank_calls(key(9), made, NOW)

@@ -52,6 +52,7 @@ OWNED: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "create_connection": lambda store, owner: store.create_connection(connection(6), digest(6), key(1), owner, 20),
     "list_connections": lambda store, owner: store.list_connections(key(1), owner),
     "update_connection": lambda store, owner: store.update_connection(key(5), key(1), owner, {}),
+    "list_bank_calls": lambda store, owner: store.list_bank_calls(key(5), key(1), owner),
     "delete_connection": lambda store, owner: store.delete_connection(key(5), key(1), owner),
     "repair_login": lambda store, owner: store.repair_login(
         digest(105), digest(7), owner, bytes(16), lambda settings, _: settings
@@ -83,6 +84,7 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "delete_user": lambda store: store.delete_user(digest(1), NOW),
     "record_token_use": lambda store: store.record_token_use(digest(1), NOW),
     "find_or_create_user": lambda store: store.find_or_create_user(ANA, user(1), NOW),
+    "add_bank_calls": lambda store: store.add_bank_calls(key(5), [], NOW),
     "count_bank_call": lambda store: store.count_bank_call(key(5), "", NOW),
     "claim_connection": lambda store: store.claim_connection(digest(1), digest(2), "PLAID", bytes(16)),
     "find_connection": lambda store: store.find_connection(digest(1), "PLAID", bytes(16)),

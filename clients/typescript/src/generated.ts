@@ -479,6 +479,16 @@ export interface UpdateConnectionEntry {
   callsPerDay?: number | null;
 }
 
+/** The parameters of listConnectionCalls. */
+export interface ListCallsEntry {
+  /** The clock's ID. It starts with `clock_`. */
+  id: string;
+  /** The ID of a connection of this clock. */
+  connectionId: string;
+  /** The most calls to return. */
+  limit?: number;
+}
+
 /** The parameters of an operation on a connection. */
 export interface ConnectionParams {
   /** The clock's ID. It starts with `clock_`. */
@@ -995,6 +1005,28 @@ export interface OneConnection {
   connection: Connection;
 }
 
+/** The last calls of an app. */
+export interface ConnectionCalls {
+  /** Newest first. */
+  calls: Array<ConnectionCall>;
+}
+
+/** A call that an app made with a connection. */
+export interface ConnectionCall {
+  /** The real time of the call. */
+  at: string;
+  /** The clock's time. */
+  clockTime: string;
+  /** The path after that of the protocol, such as `/transactions/sync`. */
+  path: string;
+  /** `200`, or Plaid's error code, or the HTTP status of SimpleFIN. */
+  outcome: string;
+  /** How long the call took. */
+  milliseconds: number;
+  /** How many transactions the response has, if it has a list of them. */
+  rows?: number;
+}
+
 /** Your user and the token in use. */
 export interface CurrentUser {
   /** Your user ID, the same at every sign-in. Opaque; starts with `user_`. */
@@ -1158,6 +1190,7 @@ export interface Operations {
   connectTestClock: { params: ConnectEntry; result: Connected };
   listTestClockConnections: { params: ClockParams; result: Connections };
   updateTestClockConnection: { params: UpdateConnectionEntry; result: OneConnection };
+  listConnectionCalls: { params: ListCallsEntry; result: ConnectionCalls };
   disconnectTestClock: { params: ConnectionParams; result: Done };
   getCurrentUser: { params: NoParams; result: CurrentUser };
   createAccessToken: { params: CreateAccessTokenEntry; result: CreatedAccessToken };
@@ -1195,6 +1228,7 @@ export const CALL_RULES: Readonly<
   connectTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
   listTestClockConnections: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   updateTestClockConnection: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  listConnectionCalls: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   disconnectTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
   getCurrentUser: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   createAccessToken: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
@@ -1325,6 +1359,11 @@ export abstract class OperationMethods {
   /** Change how the bank of a connection behaves. Replaces what you pass, and `null` removes it. The next sync of the app brings the difference. A new `callsPerDay` counts the calls that were made before. */
   updateTestClockConnection(params: UpdateConnectionEntry, options?: CallOptions): Promise<OneConnection> {
     return this.call("updateTestClockConnection", params, options);
+  }
+
+  /** List the last calls that an app made with a connection, newest first. Has the last 100 calls after the app claimed the connection. With several servers, calls appear after a second. */
+  listConnectionCalls(params: ListCallsEntry, options?: CallOptions): Promise<ConnectionCalls> {
+    return this.call("listConnectionCalls", params, options);
   }
 
   /** End a connection of a clock. The connection's secrets stop working immediately, on every server. */

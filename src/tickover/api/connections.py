@@ -168,6 +168,23 @@ class OneConnection(Result, frozen=True):
     connection: Connection
 
 
+class ConnectionCall(Result, frozen=True):
+    """A call that an app made with a connection."""
+
+    at: Annotated[Timestamp, doc("The real time of the call.")]
+    clock_time: Annotated[Timestamp, doc("The clock's time.")]
+    path: Annotated[str, doc("The path after that of the protocol, such as `/transactions/sync`.")]
+    outcome: Annotated[str, doc("`200`, or Plaid's error code, or the HTTP status of SimpleFIN.")]
+    milliseconds: Annotated[float, doc("How long the call took.")]
+    rows: Annotated[int | UnsetType, doc("How many transactions the response has, if it has a list of them.")] = UNSET
+
+
+class ConnectionCalls(Result, frozen=True):
+    """The last calls of an app."""
+
+    calls: Annotated[Sequence[ConnectionCall], doc("Newest first.")]
+
+
 class Connections(Result, frozen=True):
     """The connections of a clock."""
 

@@ -67,6 +67,8 @@ MAX_CONNECTIONS: Final = 20
 MAX_INSTITUTION: Final = 120
 DEFAULT_INSTITUTION: Final = "Tickover Bank"
 MAX_BANK_FAULTS: Final = 20
+MAX_CONNECTION_CALLS: Final = 100
+"""The calls of a connection that listConnectionCalls remembers."""
 MAX_CONSENT_DAYS: Final = 730
 MAX_CALLS_PER_DAY: Final = 1_000
 

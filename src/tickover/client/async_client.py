@@ -70,6 +70,7 @@ class AsyncClient(BaseClient):
     connect_clock = _method(calls.connect_clock)
     list_connections = _method(calls.list_connections)
     update_connection = _method(calls.update_connection)
+    list_connection_calls = _method(calls.list_connection_calls)
     disconnect_clock = _method(calls.disconnect_clock)
     list_page = _method(calls.list_page)
     get_balances = _method(calls.get_balances)

@@ -29,6 +29,8 @@ from tickover.api.connections import (
     BankProtocol,
     Connected,
     Connection,
+    ConnectionCall,
+    ConnectionCalls,
     Connections,
     OneConnection,
     to_quirks,
@@ -288,6 +290,12 @@ def list_connections(id: str) -> Call[Sequence[Connection]]:
     """Return the connections of a clock, oldest first."""
     call = _call("listTestClockConnections", {"id": id}, Connections)
     return _convert(call, lambda result: result.connections)
+
+
+def list_connection_calls(id: str, connection_id: str, *, limit: int | None = None) -> Call[Sequence[ConnectionCall]]:
+    """Return the last calls that an app made with a connection, newest first."""
+    params = _without_none(id=id, connectionId=connection_id, limit=limit)
+    return _convert(_call("listConnectionCalls", params, ConnectionCalls), lambda result: result.calls)
 
 
 def disconnect_clock(id: str, connection_id: str) -> Call[None]:

@@ -166,6 +166,7 @@ class Tickover(_Blocking[AsyncClient]):
     connect_clock = _method(AsyncClient.connect_clock)
     list_connections = _method(AsyncClient.list_connections)
     update_connection = _method(AsyncClient.update_connection)
+    list_connection_calls = _method(AsyncClient.list_connection_calls)
     disconnect_clock = _method(AsyncClient.disconnect_clock)
     list_clocks = _iterator(AsyncClient.list_clocks)
     list_page = _method(AsyncClient.list_page)

@@ -8,8 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tickover import __version__
+from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_BODY, MAX_HEAD
-from tickover.server.background import Background
+from tickover.server.background import Background, repeating
 from tickover.server.bank.bank_names import by_bank_name
 from tickover.server.bank.routes import BankRoutes
 from tickover.server.gate import Gate, Observe
@@ -22,6 +23,7 @@ from tickover.server.logs import Log
 from tickover.server.metrics.measured_mailer import MeasuredMailer
 from tickover.server.metrics.numbers import Recorder, SharedNumbers
 from tickover.server.networks import is_loopback
+from tickover.server.operations.call_log import FLUSH_SECONDS
 from tickover.server.operations.services import Services
 from tickover.server.rpc.dispatch import Dispatcher
 from tickover.server.secret_key import load_secret_key
@@ -82,6 +84,7 @@ class TickoverServer:
         self._background = Background(self._store, mint.key_fingerprint(), wall_clock, log, on_swept=self._on_swept)
         self._isolated_process = IsolatedProcess()
         services = Services(store, self._mailer, mint, with_address, self._isolated_process, describe)
+        self._call_log = services.call_log
         observe: Observe = recorder.record_call
         if self._tracing is not None:
             observe = self._tracing.observe(observe)
@@ -119,7 +122,9 @@ class TickoverServer:
         metrics = self._serve_metrics()
         # The objects so far are permanent, so the garbage collector can ignore them.
         gc.freeze()
-        async with self._background.running(), metrics:
+        store_calls = partial(self._call_log.flush, wall_clock)
+        storing_calls = repeating(FLUSH_SECONDS, "storing the calls of apps", store_calls, self._log)
+        async with self._background.running(), metrics, storing_calls:
             try:
                 self._server.start()
                 self._log_start()
@@ -128,6 +133,8 @@ class TickoverServer:
                 await self._drain()
             finally:
                 await self._stop_serving()
+                with suppress(Rejection):
+                    await store_calls()
 
     def _traced(self, handle: Handle) -> Handle:
         return handle if self._tracing is None else self._tracing.handle(handle, self._handler.route)

@@ -208,6 +208,8 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
             for number in (last, last - 1)
         ],
         # A connection has the key of its clock.
+        "add_bank_calls": lambda: [store.add_bank_calls(data.key(last), [], NOW) for _ in range(2)],
+        "list_bank_calls": lambda: [store.list_bank_calls(data.key(last), *clock_of(last)) for _ in range(2)],
         "count_bank_call": lambda: [store.count_bank_call(data.key(last), "", NOW) for _ in range(2)],
         "delete_connection": lambda: [
             store.delete_connection(data.key(last - 2), *clock_of(last - 2)) for _ in range(2)

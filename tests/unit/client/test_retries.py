@@ -49,6 +49,7 @@ IDEMPOTENT: dict[str, MakeCall] = {
     "listTestClockEvents": lambda client: anext(client.list_events("clock_1"), None),
     "listTestClocks": lambda client: anext(client.list_clocks(), None),
     "updateTestClock": lambda client: client.update_clock("clock_1", name="Budget"),
+    "listConnectionCalls": lambda client: client.list_connection_calls("clock_1", "conn_1"),
     "updateTestClockConnection": lambda client: client.update_connection("clock_1", "conn_1", quirks=None),
     "rpc.discover": lambda client: client.discover(),
     "mailbox": lambda client: client.latest_email("ana@example.test"),

@@ -1,10 +1,10 @@
 """The bank that connected programs read: connections, the clocks that they open, and faults."""
 
 from collections.abc import Callable, Collection, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from msgspec import UNSET, Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from tickover.api import ids
@@ -32,6 +32,15 @@ _BYTES_PER_ROW: Final = 1_800
 """The approximate size of a row as JSON."""
 
 
+class Opened(Struct):
+    """What a call has found."""
+
+    connection_key: bytes | None = None
+    clock_time: Instant = datetime.min.replace(tzinfo=UTC)
+    rows: int | UnsetType = UNSET
+    """The number of transactions in the response."""
+
+
 class BankRequest(Struct, frozen=True):
     """An HTTP request to the bank."""
 
@@ -43,6 +52,7 @@ class BankRequest(Struct, frozen=True):
     now: Instant
     network: str
     request_id: str
+    opened: Opened = field(default_factory=Opened)
 
 
 class BankError(Rejection):
@@ -110,7 +120,9 @@ class Bank:
 
     async def open(self, secret: str, protocol: BankProtocol, request: BankRequest) -> OpenClock:
         """Open the clock of a connection."""
-        return await self.open_digest(tokens.digest(secret), protocol, request)
+        opened = await self.open_digest(tokens.digest(secret), protocol, request)
+        request.opened.connection_key, request.opened.clock_time = opened.connection.key, opened.clock.frozen_time
+        return opened
 
     async def open_digest(self, digest: bytes, protocol: BankProtocol, request: BankRequest) -> OpenClock:
         """Open the clock of a connection by the digest of its secret."""

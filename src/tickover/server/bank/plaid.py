@@ -169,6 +169,11 @@ class Plaid:
                 found = SimulatedFault("INTERNAL_ERROR", request.path)
         return found.status, headers, _encode({**found.members, "request_id": request.request_id})
 
+    def outcome(self, response: Response) -> str:
+        """Return the status of a response, or its error code."""
+        status, _, body = response
+        return "200" if status == 200 else str(json.decode(body)["error_code"])
+
     async def _exchange(self, call: ExchangeRequest, request: BankRequest) -> Members:
         access_token = f"access-sandbox-{self._services.mint.new_secret()}"
         try:
@@ -233,6 +238,7 @@ class Plaid:
         found.sort(key=lambda position: rows[position].content.at, reverse=True)
         offset = call.options.offset or 0
         page = found[offset : offset + (call.options.count or 100)]
+        request.opened.rows = len(page)
         await self._count(clock, request)
         return {
             "accounts": await _to_accounts(clock, accounts),
@@ -262,6 +268,7 @@ class Plaid:
             message = "the underlying data changed during pagination; start again with the first cursor of the loop"
             raise PlaidError("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION", message, "TRANSACTIONS_ERROR")
         await self._count(clock, request)
+        request.opened.rows = len(page.added) + len(page.modified) + len(page.removed)
         return {
             "accounts": await _to_accounts(clock, accounts),
             "added": await self._encode_rows(clock, page.added, described=call.options.include_original_description),

@@ -1,8 +1,10 @@
 """The paths of the bank's protocols. Their calls enter by the gate, like those of JSON-RPC."""
 
+import time
 from functools import cached_property, partial
 from typing import Final, Protocol
 
+from tickover.api.connections import ConnectionCall
 from tickover.api.errors import Rejection
 from tickover.server.bank.bank_service import Bank, BankRequest
 from tickover.server.gate import Gate
@@ -59,6 +61,7 @@ class BankProtocol(Protocol):
     def route(self, path: str) -> str | None: ...
     async def run(self, request: BankRequest) -> Response: ...
     def reject(self, request: BankRequest, error: Rejection) -> Response: ...
+    def outcome(self, response: Response) -> str: ...
 
 
 class BankRoutes:
@@ -91,8 +94,15 @@ class BankRoutes:
         route = protocol.route(request.path)
         name = "unknown" if route is None else f"{request.prefix} {route}"
         work = partial(protocol.run, request)
+        begun = time.monotonic()
         found: Response | Rejection = await self._gate.call(name, work, writes=name in _WRITES)
-        return protocol.reject(request, found) if isinstance(found, Rejection) else found
+        response = protocol.reject(request, found) if isinstance(found, Rejection) else found
+        if (key := request.opened.connection_key) is not None:
+            path, outcome, milliseconds = route or "", protocol.outcome(response), 1000 * (time.monotonic() - begun)
+            at, rows = request.opened.clock_time, request.opened.rows
+            made = ConnectionCall(request.now, at, path, outcome, round(milliseconds, 1), rows)
+            self._bank.services.call_log.add(key, made)
+        return response
 
     def _protocol_of(self, request: BankRequest) -> BankProtocol:
         return self._protocols[request.prefix]

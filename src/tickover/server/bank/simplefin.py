@@ -102,6 +102,9 @@ class Simplefin:
                 headers = [] if seconds is None else [(b"retry-after", b"%d" % seconds)]
                 return SimplefinError(REASONS[error.reason].http_status, str(error), *headers).response
 
+    def outcome(self, response: Response) -> str:
+        return str(response[0])
+
     async def _claim(self, request: BankRequest) -> Response:
         setup, password = request.path.removeprefix(_CLAIM), self._bank.services.mint.new_secret()
         key = await self._bank.claim(setup, password, "SIMPLEFIN", request)
@@ -122,6 +125,7 @@ class Simplefin:
         account_set = await self._account_set(clock, query)
         if clock.fault is None and not await self._bank.count_call(clock, request):
             return _too_many_requests()
+        request.opened.rows = sum(len(account["transactions"]) for account in account_set["accounts"])
         return 200, _JSON, _encode(account_set)
 
     async def _account_set(self, clock: OpenClock, query: _Query) -> Mapping[str, Any]:

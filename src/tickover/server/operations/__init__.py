@@ -31,6 +31,7 @@ _MODULES: Final = (
     "connect_test_clock",
     "list_test_clock_connections",
     "update_test_clock_connection",
+    "list_connection_calls",
     "disconnect_test_clock",
     "get_current_user",
     "create_access_token",

@@ -10,6 +10,7 @@ from tickover.api.errors import Fault, invalid_params
 from tickover.api.limits import FIXED_CODE_FAILURE_LIFETIME
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.operations.access import Access
+from tickover.server.operations.call_log import CallLog
 from tickover.server.operations.ledgers import Ledgers
 from tickover.server.operations.stored_clocks import Clocks
 from tickover.server.settings import Settings
@@ -35,6 +36,7 @@ class Services:
         self.access = Access(self.store, settings.client_burst, settings.client_refill)
         self.clocks = Clocks(self.store, Quota(settings.max_clocks_per_user, settings.max_bytes_per_user))
         self.ledgers = Ledgers()
+        self.call_log = CallLog(self.store)
         self.send_limits = SendLimits(
             resend_interval=timedelta(seconds=settings.resend_seconds),
             sends_an_hour=settings.sends_per_hour,

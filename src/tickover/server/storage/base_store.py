@@ -1,12 +1,12 @@
 """The methods that both stores have alike: rules, and statements with the same values and columns."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeVar
 
 from msgspec import json
 
-from tickover.api.connections import BankProtocol
+from tickover.api.connections import BankProtocol, ConnectionCall
 from tickover.api.errors import unauthenticated
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, to_micros
@@ -202,6 +202,18 @@ class BaseStore(ABC):
 
     async def count_bank_call(self, key: bytes, account: str, now: Instant) -> bool | None:
         return await self._run(lambda: connections.count_bank_call(key, account, now))
+
+    async def add_bank_calls(self, key: bytes, calls: Sequence[ConnectionCall], now: Instant) -> None:
+        await self._run(lambda: connections.add_bank_calls(key, calls, now))
+
+    async def list_bank_calls(
+        self, key: bytes, clock_key: bytes, owner: Owner
+    ) -> Sequence[ConnectionCall] | Literal[False] | None:
+        found = await self._read(statements.LIST_LAST_CALLS, *owner_values(owner), clock_key, key)
+        if not found:
+            return None
+        found_key, calls = found[0]
+        return False if found_key is None else rows.decode_calls(calls)
 
     async def claim_connection(
         self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes

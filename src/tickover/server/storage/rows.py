@@ -6,7 +6,7 @@ from typing import Any, Final
 from msgspec import UnsetType, json
 from msgspec.structs import replace
 
-from tickover.api.connections import BankProtocol, BankSettings
+from tickover.api.connections import BankProtocol, BankSettings, ConnectionCall
 from tickover.api.timestamps import Instant, from_micros
 from tickover.server.schedule.clock import Clock
 from tickover.server.sign_in.tokens import Permission
@@ -26,6 +26,7 @@ from tickover.server.storage.store import (
 MAX_KEY: Final = b"\xff" * 16
 RECORD_BYTES: Final = 200
 """What an amendment or an advance adds that may leave an idempotency record, which has two index entries."""
+_decode_calls: Final = json.Decoder(list[ConnectionCall]).decode
 _decode_settings: Final = json.Decoder(BankSettings).decode
 
 
@@ -83,6 +84,10 @@ def connection_of(  # noqa: PLR0913, PLR0917 - one argument for each column
 
 def decode_settings(settings: str | None) -> BankSettings:
     return _decode_settings(settings) if settings else BankSettings()
+
+
+def decode_calls(calls: str | None) -> list[ConnectionCall]:
+    return _decode_calls(calls) if calls else []
 
 
 def encode_settings(settings: BankSettings) -> str | None:

@@ -129,6 +129,12 @@ FIND_RECENT_CALLS: Final = _both("""
     select frozen_time, settings, recent_calls from connections join clocks on clocks.key = clock_key
     where connections.key = $1""")
 SET_RECENT_CALLS: Final = _both("update connections set recent_calls = $2 where key = $1 and {lock} returning key")
+FIND_LAST_CALLS: Final = _both("select last_calls from connections where key = $1")
+SET_LAST_CALLS: Final = _both("update connections set last_calls = $2 where key = $1 and {lock}")
+LIST_LAST_CALLS: Final = _both(f"""
+    select connections.key, last_calls
+    from clocks left join connections on clock_key = clocks.key and connections.key = $4
+    where clocks.key = $3 and owner = {OWNER}""")
 DELETE_CONNECTION: Final = _both("delete from connections where key = $1 and clock_key = $2 and {lock} returning key")
 CLAIM_CONNECTION: Final = _both("""
     update connections set setup_digest = null, access_digest = $2,

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
-from tickover.api.connections import BankProtocol, BankSettings
+from tickover.api.connections import BankProtocol, BankSettings, ConnectionCall
 from tickover.api.errors import Reason, Rejection, truncate
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clock import Clock
@@ -446,6 +446,14 @@ class Store(Protocol):
         The calls of the last 24 hours of the clock's time count, those for each account on their own. `account` is
         empty if they count together. Without a limit, nothing is counted. Return None if there is no such connection.
         """
+
+    async def add_bank_calls(self, key: bytes, calls: Sequence[ConnectionCall], now: Instant) -> None:
+        """Add calls of an app to those of its connection, if it still exists, and forget the oldest ones."""
+
+    async def list_bank_calls(
+        self, key: bytes, clock_key: bytes, owner: Owner
+    ) -> Sequence[ConnectionCall] | Literal[False] | None:
+        """Return the last calls, oldest first. False if there is no such connection, None if no such clock."""
 
     async def claim_connection(
         self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes

@@ -76,6 +76,7 @@ create table connections (
   settings       text,
   consent_from   bigint,
   recent_calls   text,
+  last_calls     text,
   setup_digest   bytea,
   access_digest  bytea,
   login_required boolean not null default false

@@ -1,15 +1,17 @@
 """Connections: how many a clock may have, their settings and logins, and how often a program may call."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, Literal
 
 from msgspec import UNSET, json
 from msgspec.structs import replace
 
+from tickover.api.connections import ConnectionCall
+from tickover.api.limits import MAX_CONNECTION_CALLS
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.storage import statements
-from tickover.server.storage.rows import connection_of, decode_settings, encode_settings, owner_values
+from tickover.server.storage.rows import connection_of, decode_calls, decode_settings, encode_settings, owner_values
 from tickover.server.storage.rules.steps import Call, Lock, Rule, owner_lock, read, write
 from tickover.server.storage.store import Created, Owner, Repair, StoredConnection, TooManyConnections
 
@@ -88,3 +90,12 @@ def count_bank_call(key: bytes, account: str, now: Instant) -> Rule[bool | None]
     calls[account] = list(recent.items())
     written = yield write(Call(statements.SET_RECENT_CALLS, (key, json.encode(calls).decode())))
     return True if written else None
+
+
+def add_bank_calls(key: bytes, calls: Sequence[ConnectionCall], now: Instant) -> Rule[None]:
+    yield Lock(f"connection {key.hex()}", used_at=to_micros(now))
+    [found] = yield read(Call(statements.FIND_LAST_CALLS, (key,)))
+    if found is not None:
+        # Other servers may have added later ones.
+        last = sorted([*decode_calls(found[0]), *calls], key=lambda call: call.at)[-MAX_CONNECTION_CALLS:]
+        yield write(Call(statements.SET_LAST_CALLS, (key, json.encode(last).decode())))

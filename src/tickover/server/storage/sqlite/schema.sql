@@ -67,6 +67,7 @@ create table connections (
   settings       text,
   consent_from   integer,
   recent_calls   text,
+  last_calls     text,
   setup_digest   blob,
   access_digest  blob,
   login_required integer not null default 0
