@@ -69,6 +69,14 @@ OWNED: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     ),
 }
 """A call of each method of clocks and access tokens as their owner."""
+
+
+async def _create_link_token(store: Store) -> None:
+    new, its_digest = access_token(8)
+    await store.create_access_token(new, its_digest, user(1), 50)
+    await store.create_link_token(link_token(), digest(8), Token(its_digest, user(1), NOW + DAY), 10)
+
+
 METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     **{name: lambda store, call=call: call(store, user(1)) for name, call in OWNED.items()},  # type: ignore[misc]
     "ping": lambda store: store.ping(),
@@ -91,9 +99,7 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "require_login": lambda store: store.require_login(digest(1), "PLAID", bytes(16)),
     "end_connection": lambda store: store.end_connection(digest(1), "PLAID", bytes(16)),
     "find_institution": lambda store: store.find_institution(key(1), bytes(16)),
-    "create_link_token": lambda store: store.create_link_token(
-        link_token(), digest(8), Token(digest(1), user(1), NOW + DAY), 10
-    ),
+    "create_link_token": _create_link_token,
     "find_link_token": lambda store: store.find_link_token(digest(8), NOW),
     "sweep": lambda store: store.sweep(NOW, 100),
 }

@@ -112,9 +112,13 @@ def test_file_that_is_not_a_database_is_rejected_and_not_changed(path: Path) -> 
 
 
 def _damage(path: Path) -> None:
-    """Overwrite all pages after the first."""
-    content = path.read_bytes()
-    path.write_bytes(content[:4096] + b"\xaa" * (len(content) - 4096))
+    """Overwrite the first page of each table and index, but not the schema."""
+    with closing(apsw.Connection(str(path))) as database:
+        roots = [page for (page,) in database.execute("select rootpage from sqlite_schema where rootpage > 1")]
+    content = bytearray(path.read_bytes())
+    for page in roots:
+        content[(page - 1) * 4096 : page * 4096] = b"\xaa" * 4096
+    path.write_bytes(content)
 
 
 async def test_damaged_file_says_so(path: Path) -> None:
