@@ -173,6 +173,15 @@ async def test_repeated_advance_moves_once_and_has_no_events(world: World, token
     assert reused.json["error"]["data"]["errors"][0]["rule"] == "reused"
 
 
+async def test_reused_key_is_found_before_a_missing_clock(world: World, token: str) -> None:
+    clock, other = await world.create(token), await world.create(token)
+    await world.result("deleteTestClock", {"id": other["id"]}, token)
+    for id, rule in ((clock["id"], None), (other["id"], "reused")):
+        response = await world.post(call(ADVANCE, {"id": id, "by": "1d"}), token, **idempotency_header("k"))
+        assert ("error" in response.json) == bool(rule)
+    assert [fault["rule"] for fault in response.json["error"]["data"]["errors"]] == ["reused"]
+
+
 async def test_rejected_advance_leaves_the_key_free(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     for by in ("20y", "1d"):

@@ -42,7 +42,9 @@ async def run_once(
     try:
         return await operation.handler(params, caller, services)
     except Rejection as rejection:
-        if rejection.reason is Reason.UNAVAILABLE or isinstance(rejection, KeyReused) or operation.decides_with_key:
+        # A clock is looked up before its key is.
+        is_decided = operation.decides_with_key and rejection.reason is not Reason.CLOCK_NOT_FOUND
+        if rejection.reason is Reason.UNAVAILABLE or isinstance(rejection, KeyReused) or is_decided:
             raise
         # An earlier call with the same key may have succeeded, and may be the reason for the rejection.
         existing = await services.clocks.find_existing(caller)
