@@ -15,11 +15,11 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
-from lab.soak.histories import FaultDuringCalls, history_figures, record_histories, sign_in
+from lab.soak.histories import CUT, FaultDuringCalls, history_figures, record_histories, sign_in
 from lab.soak.linearizability.planned_mail import PlannedMailServer
-from lab.soak.linearizability.servers import CUT, Servers
 from lab.soak.raw_connections import ConnectionLost, RawConnection, ResponseTruncated, connect
 from lab.soak.rows import Context, Figure, Row
+from lab.soak.servers import Servers
 from tests.support.bank_model import Connection, Told, told_rows
 from tests.support.world import HttpResponse
 

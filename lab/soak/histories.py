@@ -1,22 +1,35 @@
 """Records histories of calls on real servers, several at the same time, half of the rounds with a fault."""
 
 import asyncio
+import signal
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
 from itertools import count, cycle
+from pathlib import Path
 from random import Random
 
 from lab.soak.linearizability.planned_mail import PlannedMailServer
-from lab.soak.linearizability.servers import CUT, Servers, run_servers
 from lab.soak.raw_connections import open_connections
 from lab.soak.rows import Context, Figure, at_least
+from lab.soak.servers import Servers, run_servers
 from tests.support.mail_servers import run_mail_server
 from tests.support.postgres import PostgresServer
 from tests.support.program import code_params, verify_params
 
 _HISTORIES_PER_ROUND = 8
 _MIN_SHARE_PERCENT = 33
+
+_PAUSE_SECONDS = 0.1
+_CUTS_PER_FAULT = 4
+_CUT_STATEMENTS = (
+    *("insert into clocks", "update clocks", "delete from clocks"),
+    *("insert into login_emails", "set attempts", "set spent", ""),
+)
+"""Parts of the statements before or after which the connection is closed. The empty text is any statement."""
+_SECONDS_TO_CUT = 0.5
+
+KILL, PAUSE, CUT, DATABASE_CUT = "kill -9", "pause", "connections cut", "database connections cut"
 
 RecordRound = Callable[[Servers, PlannedMailServer, Sequence[int], str], Awaitable[Iterable[str]]]
 """Records one history for each number. Returns the fault of each recorded history, or an empty text."""
@@ -41,7 +54,36 @@ class FaultDuringCalls:
         """Cause the fault after enough calls, and wait until it is over."""
         if self._fault:
             await self._begins.wait()
-            await self._servers.inject(self._fault, self._chances, abandon_calls)
+            await self._inject(abandon_calls)
+
+    async def _inject(self, abandon_calls: Callable[[], None]) -> None:
+        program = self._chances.choice(self._servers.programs)
+        if self._fault == KILL:
+            await self._servers.kill_and_start(program)
+        elif self._fault == PAUSE:
+            program.process.send_signal(signal.SIGSTOP)
+            try:
+                await asyncio.sleep(_PAUSE_SECONDS)
+                abandon_calls()
+                await asyncio.sleep(_PAUSE_SECONDS)
+            finally:
+                program.process.send_signal(signal.SIGCONT)
+        elif self._fault == DATABASE_CUT:
+            for _ in range(_CUTS_PER_FAULT):
+                await self._cut_database_connection()
+
+    async def _cut_database_connection(self) -> None:
+        """Close the connection that next runs a certain statement. Stop waiting if there is none soon."""
+        proxy = self._servers.proxy
+        assert proxy is not None
+        before = proxy.cuts
+        proxy.cut(self._chances.choice(_CUT_STATEMENTS), self._chances.choice(["before", "after", "after"]))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_SECONDS_TO_CUT):
+                while proxy.cuts == before:  # noqa: ASYNC110 - the proxy runs in another thread
+                    await asyncio.sleep(0.005)
+        # A later cut would hit the next round, which has no fault.
+        proxy.cancel_cut()
 
     @property
     def happened(self) -> str:
@@ -66,16 +108,25 @@ def record_histories(context: Context, wanted: int, faults: Counter[str], record
         asyncio.run(_record(context, wanted, faults, record, postgres))
 
 
+@asynccontextmanager
+async def serve_with_mail(
+    folder: Path, postgres: PostgresServer | None
+) -> AsyncIterator[tuple[Servers, PlannedMailServer]]:
+    """Start one server on SQLite, or two on PostgreSQL, and their mail server."""
+    async with run_mail_server(PlannedMailServer()) as mail:
+        settings = {"TICKOVER_MAIL_URL": f"smtp://127.0.0.1:{mail.port}"}
+        with run_servers(folder, postgres, 2, settings, has_proxy=True) as servers:
+            yield servers, mail
+
+
 async def _record(
     context: Context, wanted: int, faults: Counter[str], record: RecordRound, postgres: PostgresServer | None
 ) -> None:
-    async with (
-        run_mail_server(PlannedMailServer()) as mail,
-        run_servers(context.folder, postgres, mail.port) as servers,
-    ):
+    async with serve_with_mail(context.folder, postgres) as (servers, mail):
         first = 0
+        possible = (KILL, PAUSE, CUT, DATABASE_CUT) if servers.proxy else (KILL, PAUSE, CUT)
         # A fault in every second round, because some histories end before it.
-        kinds = cycle(fault for kind in servers.faults for fault in ("", kind))
+        kinds = cycle(fault for kind in possible for fault in ("", kind))
         while (missing := wanted - faults.total()) > 0 and not context.is_out_of_time:
             context.progress(1 - missing / wanted, f"history {faults.total() + 1:,} of {wanted:,}")
             numbers = range(first, first + min(_HISTORIES_PER_ROUND, missing))

@@ -4,14 +4,13 @@ import asyncio
 import random
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import nullcontext
 
 from lab.soak.rows import Context, Figure, Row, at_least, at_most
-from lab.soak.sqlite_server import SqliteServer
-from lab.soak.write_load import LoadTarget, WriteLoad
+from lab.soak.servers import Servers, run_servers
+from lab.soak.write_load import WriteLoad
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program
-from tests.support.replicas import Replicas
 
 _CLIENTS = (16, 32, 64)
 """The numbers of clients, one after the other. Every fourth one signs in, the others write clocks."""
@@ -33,7 +32,7 @@ class Kills:
     def count(self) -> int:
         return len(self.start_seconds)
 
-    async def run(self, servers: LoadTarget, rounds: Iterable[int], clients: int) -> None:
+    async def run(self, servers: Servers, rounds: Iterable[int], clients: int) -> None:
         """Kill one of the servers in each round, in turns, then check what is stored."""
         chances = random.Random(clients)
         load = WriteLoad(servers, stops_servers=False)
@@ -63,19 +62,13 @@ class Kills:
         assert self.pending > self.count, "too few calls were pending at the kills"
 
 
-def _serve(context: Context, stack: ExitStack) -> LoadTarget:
-    """Start one server on SQLite, or two on PostgreSQL."""
-    enter = stack.enter_context
-    if context.store == "sqlite":
-        return SqliteServer(enter(Program(context.folder, TICKOVER_MAX_CLOCKS_PER_USER="0")))
-    return enter(Replicas(context.folder, enter(PostgresServer()), 2))
-
-
 def run(context: Context) -> Iterator[Figure]:
     count = context.scale(500, 9)
     kills = Kills()
-    with ExitStack() as stack:
-        servers = _serve(context, stack)
+    with (
+        PostgresServer() if context.store == "postgres" else nullcontext() as postgres,
+        run_servers(context.folder, postgres, 2) as servers,
+    ):
         kills_each = -(-count // len(_CLIENTS))
         for part, clients in enumerate(_CLIENTS):
             shares = part / len(_CLIENTS), (part + 1) / len(_CLIENTS)

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from lab.soak.histories import CUT, serve_with_mail
 from lab.soak.linearizability.checker import Verdict
-from lab.soak.linearizability.judge import judge, reduce
-from lab.soak.linearizability.planned_mail import PlannedMailServer
+from lab.soak.linearizability.judge import judge
 from lab.soak.linearizability.rounds import record_round
-from lab.soak.linearizability.servers import CUT, run_servers
-from tests.support.mail_servers import run_mail_server
 
 
 @pytest.mark.parametrize("store", ["sqlite", "postgres"])
@@ -17,10 +15,10 @@ async def test_histories_with_lost_connections_are_linearizable(
     store: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     postgres = request.getfixturevalue("postgres") if store == "postgres" else None
-    async with run_mail_server(PlannedMailServer()) as mail, run_servers(tmp_path, postgres, mail.port) as servers:
+    async with serve_with_mail(tmp_path, postgres) as (servers, mail):
         histories = await record_round(servers, mail, range(2))
         histories += await record_round(servers, mail, range(2, 4), CUT)
     assert {history.subject for history in histories} == {"clocks", "logins"}
     assert CUT in {history.fault for history in histories}
     for history in histories:
-        assert judge(history) is Verdict.LINEARIZABLE, str(reduce(history))
+        assert judge(history) is Verdict.LINEARIZABLE, str(history)

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
 from lab.http_requests import http_request
-from lab.soak.faults.deployment import Deployment, fault
+from lab.soak.faults.fault import fault
+from lab.soak.servers import Servers
 from lab.soak.write_load import WriteLoad
 
 _CLIENTS = 300
@@ -18,9 +19,9 @@ _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 @asynccontextmanager
-async def _connections(deployment: Deployment, count: int) -> AsyncIterator[list[socket.socket]]:
+async def _connections(servers: Servers, count: int) -> AsyncIterator[list[socket.socket]]:
     """Open connections. The server may reject some of them."""
-    address = urlsplit(deployment.program.url)
+    address = urlsplit(servers.program.url)
     opened = []
     for number in range(count):
         connection = socket.socket()
@@ -44,16 +45,16 @@ def _send(connections: list[socket.socket], content: bytes) -> None:
 
 
 @fault("half heads")
-async def half_heads(deployment: Deployment, load: WriteLoad) -> None:
-    async with _connections(deployment, _CLIENTS) as connections:
+async def half_heads(servers: Servers, load: WriteLoad) -> None:
+    async with _connections(servers, _CLIENTS) as connections:
         _send(connections, b"POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-")
         await load.succeed(_MANY)
 
 
 @fault("slow bodies")
-async def slow_bodies(deployment: Deployment, load: WriteLoad) -> None:
+async def slow_bodies(servers: Servers, load: WriteLoad) -> None:
     """One byte at a time."""
-    async with _connections(deployment, _CLIENTS) as connections:
+    async with _connections(servers, _CLIENTS) as connections:
         _send(connections, b"POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n")
         for _ in range(10):
             _send(connections, b"[")
@@ -61,26 +62,26 @@ async def slow_bodies(deployment: Deployment, load: WriteLoad) -> None:
 
 
 @fault("unread responses")
-async def unread_responses(deployment: Deployment, load: WriteLoad) -> None:
+async def unread_responses(servers: Servers, load: WriteLoad) -> None:
     call = b'{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}'
     request = http_request(b"[" + b",".join([call] * 50) + b"]")
-    async with _connections(deployment, _CLIENTS) as connections:
+    async with _connections(servers, _CLIENTS) as connections:
         _send(connections, request)
         await load.succeed(_MANY)
 
 
 @fault("idle connections")
-async def idle_connections(deployment: Deployment, load: WriteLoad) -> None:
-    async with _connections(deployment, 2000):
+async def idle_connections(servers: Servers, load: WriteLoad) -> None:
+    async with _connections(servers, 2000):
         await load.succeed(_MANY)
 
 
 @fault("reset connections")
-async def reset_connections(deployment: Deployment, load: WriteLoad) -> None:
+async def reset_connections(servers: Servers, load: WriteLoad) -> None:
     """Requests whose connections are reset before the response."""
     request = http_request(b'{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}')
     for _ in range(_RESETS // 50):
-        async with _connections(deployment, 50) as connections:
+        async with _connections(servers, 50) as connections:
             _send(connections, request)
             for connection in connections:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
@@ -88,7 +89,7 @@ async def reset_connections(deployment: Deployment, load: WriteLoad) -> None:
 
 
 @fault("garbage instead of HTTP")
-async def garbage(deployment: Deployment, load: WriteLoad) -> None:
-    async with _connections(deployment, _CLIENTS) as connections:
+async def garbage(servers: Servers, load: WriteLoad) -> None:
+    async with _connections(servers, _CLIENTS) as connections:
         _send(connections, bytes(range(256)) * 8)
         await load.succeed(_MANY)

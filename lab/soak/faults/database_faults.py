@@ -10,7 +10,8 @@ from functools import partial
 import asyncpg
 
 from lab.processes import children_of
-from lab.soak.faults.deployment import Deployment, fault
+from lab.soak.faults.fault import fault
+from lab.soak.servers import Servers
 from lab.soak.write_load import WriteLoad
 from tests.support.postgres import synchronous_standby
 from tests.support.program import until
@@ -25,8 +26,8 @@ _CANCEL = f"select pg_cancel_backend(pid) {_SESSIONS} and state = 'active'"
 
 
 @asynccontextmanager
-async def _superuser(deployment: Deployment) -> AsyncIterator[asyncpg.Connection]:
-    session = await asyncpg.connect(deployment.postgres.url(deployment.replicas.database, "postgres"))
+async def _superuser(servers: Servers) -> AsyncIterator[asyncpg.Connection]:
+    session = await asyncpg.connect(servers.postgres.url(servers.database, "postgres"))
     try:
         yield session
     finally:
@@ -34,23 +35,23 @@ async def _superuser(deployment: Deployment) -> AsyncIterator[asyncpg.Connection
 
 
 @fault("database crash", "postgres")
-async def crash(deployment: Deployment, load: WriteLoad) -> None:
-    deployment.postgres.stop("immediate")
+async def crash(servers: Servers, load: WriteLoad) -> None:
+    servers.postgres.stop("immediate")
     await load.be_rejected(_REJECTIONS)
-    await asyncio.to_thread(deployment.postgres.start)
+    await asyncio.to_thread(servers.postgres.start)
 
 
 @fault("database restart", "postgres")
-async def restart(deployment: Deployment, load: WriteLoad) -> None:
-    await asyncio.to_thread(deployment.postgres.stop, "fast")
+async def restart(servers: Servers, load: WriteLoad) -> None:
+    await asyncio.to_thread(servers.postgres.stop, "fast")
     await load.be_rejected(_REJECTIONS)
-    await asyncio.to_thread(deployment.postgres.start)
+    await asyncio.to_thread(servers.postgres.start)
 
 
 @fault("frozen database", "postgres")
-async def freeze(deployment: Deployment, load: WriteLoad) -> None:
+async def freeze(servers: Servers, load: WriteLoad) -> None:
     """Stop all processes of the database, as a paused virtual machine does."""
-    first = int((deployment.postgres.data / "postmaster.pid").read_text().splitlines()[0])
+    first = int((servers.postgres.data / "postmaster.pid").read_text().splitlines()[0])
     processes = [first, *children_of(first)]
     _signal_all(processes, signal.SIGSTOP)
     try:
@@ -68,55 +69,55 @@ def _signal_all(processes: list[int], number: int) -> None:
 
 
 @fault("terminated sessions", "postgres")
-async def terminate_sessions(deployment: Deployment, load: WriteLoad) -> None:
-    async with _superuser(deployment) as session:
+async def terminate_sessions(servers: Servers, load: WriteLoad) -> None:
+    async with _superuser(servers) as session:
         for _ in range(_REPETITIONS):
             await load.succeed(5)
             await session.execute(_TERMINATE)
 
 
 @fault("cancelled statements", "postgres")
-async def cancel_statements(deployment: Deployment, load: WriteLoad) -> None:
-    async with _superuser(deployment) as session:
+async def cancel_statements(servers: Servers, load: WriteLoad) -> None:
+    async with _superuser(servers) as session:
         for _ in range(_REPETITIONS):
             await load.succeed(5)
             await until(lambda: session.fetch(_CANCEL))
 
 
 @fault("locked table", "postgres")
-async def lock_table(deployment: Deployment, load: WriteLoad) -> None:
-    async with _superuser(deployment) as session, session.transaction():
+async def lock_table(servers: Servers, load: WriteLoad) -> None:
+    async with _superuser(servers) as session, session.transaction():
         await session.execute(_LOCK)
         await load.be_rejected(_REJECTIONS)
 
 
 @fault("silent network", "postgres")
-async def silence(deployment: Deployment, load: WriteLoad) -> None:
-    assert deployment.proxy is not None
-    deployment.proxy.hold()
+async def silence(servers: Servers, load: WriteLoad) -> None:
+    assert servers.proxy is not None
+    servers.proxy.hold()
     try:
         await load.be_rejected(_REJECTIONS)
     finally:
-        deployment.proxy.release()
+        servers.proxy.release()
 
 
 @fault("connections cut before statements", "postgres")
-async def cut_before_statements(deployment: Deployment, load: WriteLoad) -> None:
-    await _cut(deployment, load, "before")
+async def cut_before_statements(servers: Servers, load: WriteLoad) -> None:
+    await _cut(servers, load, "before")
 
 
 @fault("connections cut after commits", "postgres")
-async def cut_after_commits(deployment: Deployment, load: WriteLoad) -> None:
-    await _cut(deployment, load, "after")
+async def cut_after_commits(servers: Servers, load: WriteLoad) -> None:
+    await _cut(servers, load, "after")
 
 
 @fault("silence after commits", "postgres")
-async def silence_after_commits(deployment: Deployment, load: WriteLoad) -> None:
-    await _cut(deployment, load, "silent")
+async def silence_after_commits(servers: Servers, load: WriteLoad) -> None:
+    await _cut(servers, load, "silent")
 
 
-async def _cut(deployment: Deployment, load: WriteLoad, how: Cut) -> None:
-    proxy = deployment.proxy
+async def _cut(servers: Servers, load: WriteLoad, how: Cut) -> None:
+    proxy = servers.proxy
     assert proxy is not None
     for number in range(proxy.cuts + 1, proxy.cuts + 1 + _REPETITIONS):
         proxy.cut("", how)
@@ -129,18 +130,18 @@ def _has_cut(proxy: Proxy, number: int) -> bool:
 
 
 @fault("read-only database", "postgres")
-async def read_only(deployment: Deployment, load: WriteLoad) -> None:
-    deployment.postgres.configure(default_transaction_read_only="on")
+async def read_only(servers: Servers, load: WriteLoad) -> None:
+    servers.postgres.configure(default_transaction_read_only="on")
     try:
         await load.be_rejected(_REJECTIONS)
     finally:
-        deployment.postgres.configure(default_transaction_read_only="off")
+        servers.postgres.configure(default_transaction_read_only="off")
 
 
 @fault("lost standby", "postgres")
-async def lose_standby(deployment: Deployment, load: WriteLoad) -> None:
+async def lose_standby(servers: Servers, load: WriteLoad) -> None:
     """Commits that no standby confirms must not be confirmed to callers."""
-    with synchronous_standby(deployment.postgres, "returning") as standby:
+    with synchronous_standby(servers.postgres, "returning") as standby:
         await load.succeed(20)
         await asyncio.to_thread(standby.stop)
         await load.be_rejected(_REJECTIONS)
@@ -149,18 +150,18 @@ async def lose_standby(deployment: Deployment, load: WriteLoad) -> None:
 
 
 @fault("no database connections left", "postgres")
-async def no_connections_left(deployment: Deployment, load: WriteLoad) -> None:
-    await _reject_connections(deployment, load, "connection limit 0", "connection limit -1")
+async def no_connections_left(servers: Servers, load: WriteLoad) -> None:
+    await _reject_connections(servers, load, "connection limit 0", "connection limit -1")
 
 
 @fault("changed database password", "postgres")
-async def changed_password(deployment: Deployment, load: WriteLoad) -> None:
-    right = f"password '{deployment.postgres.password}'"
-    await _reject_connections(deployment, load, "password 'changed'", right)
+async def changed_password(servers: Servers, load: WriteLoad) -> None:
+    right = f"password '{servers.postgres.password}'"
+    await _reject_connections(servers, load, "password 'changed'", right)
 
 
-async def _reject_connections(deployment: Deployment, load: WriteLoad, wrong: str, right: str) -> None:
-    async with _superuser(deployment) as session:
+async def _reject_connections(servers: Servers, load: WriteLoad, wrong: str, right: str) -> None:
+    async with _superuser(servers) as session:
         await session.execute(f"alter role tickover {wrong}")
         try:
             await session.execute(_TERMINATE)

@@ -4,7 +4,8 @@ import asyncio
 from contextlib import suppress
 from pathlib import Path
 
-from lab.soak.faults.deployment import Deployment, fault
+from lab.soak.faults.fault import fault
+from lab.soak.servers import Servers
 from lab.soak.write_load import WriteLoad
 
 _MEBIBYTE = 2**20
@@ -13,9 +14,9 @@ _MANY = 200
 
 
 @fault("full disk", "sqlite")
-async def full_disk(deployment: Deployment, load: WriteLoad) -> None:
-    assert deployment.disk is not None, "only root can mount a small disk"
-    ballast = deployment.disk / "ballast"
+async def full_disk(servers: Servers, load: WriteLoad) -> None:
+    assert servers.disk is not None, "only root can mount a small disk"
+    ballast = servers.disk / "ballast"
     await asyncio.to_thread(_fill, ballast)
     try:
         await load.be_rejected(_REJECTIONS)
@@ -32,9 +33,9 @@ def _fill(file: Path) -> None:
 
 
 @fault("another writer", "sqlite")
-async def other_writer(deployment: Deployment, load: WriteLoad) -> None:
+async def other_writer(servers: Servers, load: WriteLoad) -> None:
     """Another program holds the lock for writing."""
-    other = deployment.sqlite.connect()
+    other = servers.connect_sqlite()
     try:
         other.setbusytimeout(10_000)
         other.execute("begin immediate")
@@ -45,9 +46,9 @@ async def other_writer(deployment: Deployment, load: WriteLoad) -> None:
 
 
 @fault("a long reader", "sqlite")
-async def long_reader(deployment: Deployment, load: WriteLoad) -> None:
+async def long_reader(servers: Servers, load: WriteLoad) -> None:
     """Another program reads one state of the database for long, so the log can't be checkpointed."""
-    other = deployment.sqlite.connect()
+    other = servers.connect_sqlite()
     try:
         other.execute("begin")
         other.execute("select count(*) from clocks").fetchall()
@@ -58,10 +59,10 @@ async def long_reader(deployment: Deployment, load: WriteLoad) -> None:
 
 
 @fault("online backup", "sqlite")
-async def backup(deployment: Deployment, load: WriteLoad) -> None:
+async def backup(servers: Servers, load: WriteLoad) -> None:
     """Back up the database while callers write, and check the copy."""
-    copy = deployment.program.folder / "copy.db"
-    other = deployment.sqlite.connect()
+    copy = servers.program.folder / "copy.db"
+    other = servers.connect_sqlite()
     try:
         await asyncio.to_thread(other.execute, f"vacuum into '{copy}'")
         assert other.execute(f"attach '{copy}' as copied").fetchall() == []

@@ -6,7 +6,8 @@ import signal
 from functools import partial
 from pathlib import Path
 
-from lab.soak.faults.deployment import Deployment, fault
+from lab.soak.faults.fault import fault
+from lab.soak.servers import Servers
 from lab.soak.write_load import WriteLoad
 from tests.support.debian_packages import require
 
@@ -16,23 +17,23 @@ _FAKETIME = Path("/usr/lib")
 
 
 @fault("SIGHUP")
-async def send_sighup(deployment: Deployment, load: WriteLoad) -> None:
+async def send_sighup(servers: Servers, load: WriteLoad) -> None:
     for _ in range(5):
-        deployment.program.process.send_signal(signal.SIGHUP)
+        servers.program.process.send_signal(signal.SIGHUP)
         await load.succeed(5)
 
 
 @fault("paused process")
-async def pause(deployment: Deployment, _load: WriteLoad) -> None:
+async def pause(servers: Servers, _load: WriteLoad) -> None:
     """Stop the process for a while. Waiting callers get their responses later."""
-    deployment.program.process.send_signal(signal.SIGSTOP)
+    servers.program.process.send_signal(signal.SIGSTOP)
     await asyncio.sleep(_FROZEN_SECONDS)
-    deployment.program.process.send_signal(signal.SIGCONT)
+    servers.program.process.send_signal(signal.SIGCONT)
 
 
-async def _end_and_start(number: int, deployment: Deployment, _load: WriteLoad) -> None:
-    assert await asyncio.to_thread(deployment.program.stop, number) == (-number if number == signal.SIGKILL else 0)
-    await asyncio.to_thread(deployment.program.start)
+async def _end_and_start(number: int, servers: Servers, _load: WriteLoad) -> None:
+    assert await asyncio.to_thread(servers.program.stop, number) == (-number if number == signal.SIGKILL else 0)
+    await asyncio.to_thread(servers.program.start)
 
 
 fault("SIGTERM and restart")(partial(_end_and_start, signal.SIGTERM))
@@ -41,13 +42,13 @@ fault("SIGKILL and restart")(partial(_end_and_start, signal.SIGKILL))
 
 
 @fault("no file descriptors left", visitors=0)
-async def no_file_descriptors(deployment: Deployment, load: WriteLoad) -> None:
+async def no_file_descriptors(servers: Servers, load: WriteLoad) -> None:
     """Leave only a few file descriptors, and use them up with connections."""
-    process = deployment.program.process.pid
+    process = servers.program.process.pid
     before = resource.prlimit(process, resource.RLIMIT_NOFILE)
     used = _open_files(process)
     resource.prlimit(process, resource.RLIMIT_NOFILE, (used + _SPARE_FILES, before[1]))
-    address = deployment.program.url.removeprefix("http://").split(":")
+    address = servers.program.url.removeprefix("http://").split(":")
     connections = [await asyncio.open_connection(address[0], int(address[1])) for _ in range(4 * _SPARE_FILES)]
     try:
         # Callers with open connections are not affected.
@@ -63,15 +64,15 @@ def _open_files(process: int) -> int:
 
 
 @fault("unusable outbox", visitors=0)
-async def unusable_outbox(deployment: Deployment, load: WriteLoad) -> None:
+async def unusable_outbox(servers: Servers, load: WriteLoad) -> None:
     """A file is where the folder of emails was. No sign-in email can be stored."""
-    outbox = deployment.program.data / "outbox"
+    outbox = servers.program.data / "outbox"
     kept = outbox.with_name("kept")
     outbox.rename(kept)
     outbox.write_text("")
     try:
         params = {"email": "nobody@example.test", "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
-        response = await asyncio.to_thread(deployment.program.call, "sendLoginCodeEmail", params)
+        response = await asyncio.to_thread(servers.program.call, "sendLoginCodeEmail", params)
         assert response["error"]["data"]["reason"] == "MAIL_NOT_SENT", response
         await load.succeed(20)
     finally:
@@ -79,17 +80,17 @@ async def unusable_outbox(deployment: Deployment, load: WriteLoad) -> None:
         kept.rename(outbox)
 
 
-async def _set_clock(offset: str, deployment: Deployment, load: WriteLoad) -> None:
+async def _set_clock(offset: str, servers: Servers, load: WriteLoad) -> None:
     """Run the program with a wall clock that differs. libfaketime reads the offset from a file."""
-    file = deployment.program.folder / "faketime"
+    file = servers.program.folder / "faketime"
     file.write_text("+0")
     library = require(_find_faketime, "libfaketime")
     variables = {"LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": str(file), "FAKETIME_NO_CACHE": "1"}
-    with deployment.restarted_with(**variables, DONT_FAKE_MONOTONIC="1"):
+    with servers.restarted_with(**variables, DONT_FAKE_MONOTONIC="1"):
         for number, current in enumerate(("+0", offset, "+0")):
             file.write_text(current)
             await load.succeed(20)
-            await asyncio.to_thread(deployment.program.sign_in, f"clock{offset}{number}@example.test")
+            await asyncio.to_thread(servers.program.sign_in, f"clock{offset}{number}@example.test")
 
 
 def _find_faketime() -> str | None:

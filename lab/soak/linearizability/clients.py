@@ -7,12 +7,13 @@ from itertools import count
 from random import Random
 from typing import Any
 
+from lab.soak.histories import CUT
 from lab.soak.linearizability.calls import outcome, request
 from lab.soak.linearizability.clock_model import FIRST_TRANSFER, View
 from lab.soak.linearizability.history import UNKNOWN, Call, Outcome, Subject
 from lab.soak.linearizability.planned_mail import PlannedMailServer, Reply
-from lab.soak.linearizability.servers import CUT, Servers
 from lab.soak.raw_connections import ConnectionLost, RawConnection, ResponseTruncated, connect
+from lab.soak.servers import Servers
 
 CLIENTS = 8
 CALLS_PER_CLIENT = 7

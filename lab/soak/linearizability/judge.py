@@ -1,14 +1,13 @@
-"""Judges histories, and reduces those that violate linearizability."""
+"""Judges histories."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from math import inf
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from lab.soak.linearizability.checker import Model, Step, Verdict, check
 from lab.soak.linearizability.clock_model import ClockModel, clock_steps
-from lab.soak.linearizability.history import UNKNOWN, Call, Delivery, History
+from lab.soak.linearizability.history import Call, Delivery, History
 from lab.soak.linearizability.login_model import LoginModel, login_steps
 
 
@@ -18,22 +17,6 @@ def judge(history: History) -> Verdict:
     return next(
         (verdict for verdict in (Verdict.VIOLATION, Verdict.UNDECIDED) if verdict in verdicts), Verdict.LINEARIZABLE
     )
-
-
-def reduce(history: History) -> History:
-    """Return a smaller history that violates linearizability too.
-
-    Only changes that keep every linearizable history linearizable are tried: the end is cut off, calls that changed
-    nothing are left out, and outcomes are forgotten.
-    """
-    part = next(part for part in split(history) if _verdict(part) is Verdict.VIOLATION)
-    part = next(cut for cut in _prefixes(part) if _verdict(cut) is Verdict.VIOLATION)
-    for call in part.calls:
-        for rest in _weaker(part, call):
-            if _verdict(rest) is Verdict.VIOLATION:
-                part = rest
-                break
-    return part
 
 
 def split(history: History) -> list[History]:
@@ -64,22 +47,3 @@ def _steps(part: History, calls: Sequence[Call]) -> Iterable[Step]:
 def _deliveries(part: History) -> Sequence[Delivery]:
     [deliveries] = part.emails.values()
     return deliveries
-
-
-def _prefixes(part: History) -> Iterator[History]:
-    """Cut off the end of a history at every response, earliest first."""
-    for end in sorted(call.end for call in part.calls if call.end < inf):
-        calls = [call if call.end <= end else _forget(call) for call in part.calls if call.begin < end]
-        yield replace(part, calls=calls)
-
-
-def _weaker(part: History, call: Call) -> Iterator[History]:
-    others: Sequence[Call] = [other for other in part.calls if other is not call]
-    if all(step.is_read for step in _steps(part, [call])):
-        yield replace(part, calls=others)
-    elif call.outcome is not UNKNOWN:
-        yield replace(part, calls=[*others, _forget(call)])
-
-
-def _forget(call: Call) -> Call:
-    return replace(call, end=inf, outcome=UNKNOWN)

@@ -4,19 +4,15 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
-
-import click
 
 from lab.soak.histories import history_figures, record_histories
 from lab.soak.linearizability.checker import Verdict
-from lab.soak.linearizability.history import History
-from lab.soak.linearizability.judge import judge, reduce
+from lab.soak.linearizability.judge import judge
 from lab.soak.linearizability.planned_mail import PlannedMailServer
 from lab.soak.linearizability.public_histories import find_histories, verdict_of
 from lab.soak.linearizability.rounds import record_round
-from lab.soak.linearizability.servers import Servers
 from lab.soak.rows import Context, Figure, Row, at_most
+from lab.soak.servers import Servers
 
 _HISTORIES = 3_000
 _QUICK_HISTORIES = 96
@@ -36,7 +32,9 @@ def run(context: Context) -> Iterator[Figure]:
             verdict = judge(history)
             verdicts[verdict] += 1
             if verdict is Verdict.VIOLATION:
-                _report_violation(history, context.folder)
+                file = context.folder / "history.txt"
+                file.write_text(f"{history}\n")
+                raise AssertionError(f"history {history.number} is not linearizable; see {file}")
         return [history.fault for history in histories]
 
     try:
@@ -45,16 +43,6 @@ def run(context: Context) -> Iterator[Figure]:
         yield from history_figures(faults, wanted)
         yield at_most("violations", verdicts[Verdict.VIOLATION], 0)
         yield at_most("undecided histories", verdicts[Verdict.UNDECIDED], 0)
-
-
-def _report_violation(history: History, folder: Path) -> NoReturn:
-    """Show and save the smallest version of a violation."""
-    (folder / "history.txt").write_text(f"{history}\n")
-    click.echo(f"\nHistory {history.number} is not linearizable. Looking for a smaller one ...")
-    reduced = folder / "violation.txt"
-    reduced.write_text(f"{reduce(history)}\nOutcomes that don't matter are shown as no response.\n")
-    click.echo(f"\n{reduced.read_text()}")
-    raise AssertionError(f"history {history.number} is not linearizable; see {reduced}")
 
 
 def _check_public_histories(context: Context) -> Figure:

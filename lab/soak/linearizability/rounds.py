@@ -9,7 +9,7 @@ from lab.soak.histories import FaultDuringCalls, sign_in
 from lab.soak.linearizability.clients import CALLS_PER_CLIENT, CLIENTS, ClockClients, LoginClients, Recorder
 from lab.soak.linearizability.history import History
 from lab.soak.linearizability.planned_mail import PlannedMailServer
-from lab.soak.linearizability.servers import Servers
+from lab.soak.servers import Servers
 from tickover.server.sign_in.mail.mailer import MAIL_TIMEOUT_SECONDS
 
 _MAX_SECONDS = 50.0
