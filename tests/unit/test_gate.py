@@ -126,6 +126,23 @@ async def test_few_calls_run_in_one_iteration_of_the_event_loop() -> None:
     await calls.finish()
 
 
+async def test_running_calls_keep_nobody_from_beginning() -> None:
+    calls = Calls()
+
+    async def read_rows(name: str) -> None:
+        for _ in range(100):
+            calls.now += LONG
+            await asyncio.sleep(0)
+        calls.events.append(name)
+
+    calls.start("busy", "busy", read_rows)
+    for _ in range(5):
+        await asyncio.sleep(0)
+    calls.start("quiet", "quiet", calls.compute)
+    await calls.finish()
+    assert calls.events == ["quiet", "busy"]
+
+
 async def test_what_was_used_is_forgotten() -> None:
     calls = Calls()
     calls.start("early", "early", partial(calls.compute, steps=2))

@@ -254,8 +254,8 @@ class Gate:
             place.check_client()
 
     async def take_turn(self, place: Place) -> None:
-        """Wait for a turn, unless nobody waits and there is time left in this iteration of the event loop."""
-        if self._waiting or not self._has_turn(place):
+        """Wait for a turn, unless there is time left in this iteration of the event loop."""
+        if not self._has_turn(place):
             await self._wait_for_turn(place)
 
     async def _wait_for_turn(self, place: Place) -> None:
