@@ -200,9 +200,11 @@ async def test_app_is_connected_and_disconnected(console: Console, program: Prog
     bank = page.get_by_role("region", name="Bank")
     await console.open_clock(clock, "?t=2027-01-05T00:00:00Z")
     await bank.get_by_role("button", name="Connect").click()
+    await bank.get_by_label("Habit").select_option("Everything is told two days late")
     await bank.get_by_label("Failure").select_option("Bank is down")
     await bank.get_by_label("From (UTC)").fill("2027-01-04")
     await console.button("Connect app").click()
+    await expect(bank.get_by_role("listitem")).to_contain_text("Everything is told two days late")
     token = await bank.locator(".token-secret code").inner_text()
     await expect(bank).to_contain_text("no app has used it yet")
     assert program.exchange_public_token(token)["access_token"]

@@ -34,6 +34,7 @@ from tests.store.values import (
 )
 from tests.support.postgres import PostgresServer
 from tests.support.program import until
+from tickover.api.connections import ConnectionCall
 from tickover.api.ids import first_live_key
 from tickover.server.sign_in.resend_limits import SendLimits
 from tickover.server.storage import open_store, write_probe
@@ -44,7 +45,8 @@ _CONCURRENT = 100
 _SWEEP_LIMIT = 200
 _TABLES = "clocks", "schedules", "creations", "connections", "users", "tokens", "login_emails", "login_failures"
 _LIVE = first_live_key(NOW)
-_WITHOUT_RESULT = {"ping", "delete_email", "allow_resend", "record_token_use"}
+_CALL = ConnectionCall(NOW, NOW, "/item/get", "200", 1)
+_WITHOUT_RESULT = {"add_bank_calls", "ping", "delete_email", "allow_resend", "record_token_use"}
 
 
 async def _together(calls: Iterable[Awaitable[Any]]) -> list[Any]:
@@ -208,7 +210,7 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
             for number in (last, last - 1)
         ],
         # A connection has the key of its clock.
-        "add_bank_calls": lambda: [store.add_bank_calls(data.key(last), [], NOW) for _ in range(2)],
+        "add_bank_calls": lambda: [store.add_bank_calls(data.key(last), [_CALL], NOW) for _ in range(2)],
         "list_bank_calls": lambda: [store.list_bank_calls(data.key(last), *clock_of(last)) for _ in range(2)],
         "count_bank_call": lambda: [store.count_bank_call(data.key(last), "", NOW) for _ in range(2)],
         "delete_connection": lambda: [

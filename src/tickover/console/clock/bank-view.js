@@ -12,6 +12,21 @@ export const FAULT_KINDS = {
   INTERNAL_ERROR: "Internal error",
 };
 
+/** Habits of banks, each with what the app sees. */
+export const QUIRKS = {
+  SAME_ID: "Booked payments keep the ID of pending ones",
+  UNLINKED: "Booked payments don't name pending ones",
+  HOLDS_AS_BOOKED: "Pending payments say that they are booked",
+  HOLDS_STAY: "Pending payments stay for two days",
+  REWRITES_NAMES: "Names change after a day",
+  TELLS_LATE: "Everything is told two days late",
+  NEW_IDS: "New IDs each month",
+  NEW_IDS_ON_RELINK: "New IDs for each connection",
+  DOUBLES: "Some payments are told twice",
+  NO_IDS: "No IDs (SimpleFIN)",
+  SHORT_HISTORY: "Only 90 days of history",
+};
+
 /** Return the IDs of the rows of all accounts at an instant. A payment is pending from its authorization on. */
 function rowsAt({ items }, instant) {
   const [booked, pending] = [[], []];

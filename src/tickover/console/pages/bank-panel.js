@@ -1,6 +1,14 @@
 // The panel of connections: programs that read the clock as a bank, what the bank answers, and a form to connect one.
 
-import { describeFault, FAULT_KINDS, faultAt, faultRanges, PROTOCOLS, syncBetween } from "../clock/bank-view.js";
+import {
+  describeFault,
+  FAULT_KINDS,
+  faultAt,
+  faultRanges,
+  PROTOCOLS,
+  QUIRKS,
+  syncBetween,
+} from "../clock/bank-view.js";
 import { curvesOf } from "../clock/clock-model.js";
 import { curveName, plural } from "../clock/clock-text.js";
 import { showErrors } from "../clock/create-clock.js";
@@ -15,7 +23,7 @@ import { toTimestamp } from "../lib/instants.js";
 import { notify } from "../lib/notification.js";
 import { call } from "../lib/rpc.js";
 
-const NO_FAULT = ["", "None"];
+const NONE = ["", "None"];
 
 export class BankPanel {
   #id;
@@ -57,7 +65,7 @@ export class BankPanel {
     });
   }
 
-  #row({ id, protocol, institution, createdAt, claimed, faults = [] }) {
+  #row({ id, protocol, institution, createdAt, claimed, faults = [], quirks = [] }) {
     const disconnect = async () => {
       const consequence = "The app can't read the clock any more.";
       if (!(await confirmAction(`Disconnect “${institution}”?`, consequence, "Disconnect"))) return;
@@ -72,6 +80,7 @@ export class BankPanel {
     const use = claimed ? "used by an app" : "no app has used it yet";
     const details = [
       h("p.hint.muted", `${PROTOCOLS[protocol]} · ${formatDay(Date.parse(createdAt))} · ${use}`),
+      quirks.map((quirk) => h("p.hint.muted", QUIRKS[quirk] ?? quirk)),
       faults.map((fault) => h("p.hint.error", describeFault(fault))),
     ];
     const button = h("button", { "aria-label": `Disconnect “${institution}”`, onclick: disconnect }, "Disconnect");
@@ -81,7 +90,8 @@ export class BankPanel {
   #connectForm(close) {
     const protocol = select(Object.entries(PROTOCOLS));
     const institution = textInput("Tickover Bank");
-    const kind = select([NO_FAULT, ...Object.entries(FAULT_KINDS)]);
+    const kind = select([NONE, ...Object.entries(FAULT_KINDS)]);
+    const quirk = select([NONE, ...Object.entries(QUIRKS)]);
     const time = (label, value) => field("", label, timeInput(value), readTime);
     const [from, until] = [time("From (UTC)", toTimestamp(this.#now)), time("Until (UTC)")];
     const times = h("div.fields", { hidden: true }, from, until);
@@ -91,6 +101,7 @@ export class BankPanel {
       await this.#connect(close, {
         protocol: protocol.value,
         institution: institution.value,
+        ...(quirk.value && { quirks: [quirk.value] }),
         ...(kind.value && { faults: [{ kind: kind.value, from: from.read(), until: until.read() }] }),
       });
     };
@@ -98,6 +109,7 @@ export class BankPanel {
       "div.expectation-form",
       field("", "Protocol", protocol),
       field("", "Bank", institution),
+      field("", "Habit", quirk),
       field("", "Failure", kind),
       times,
       h("div.row", busyButton("button.soft", "Connect app", connect), h("button.plain", { onclick: close }, "Cancel")),
