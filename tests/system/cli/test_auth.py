@@ -88,6 +88,17 @@ def test_logout_revokes_and_deletes_the_token(shell: Shell, email: str, program:
     assert shell("login", email).code == 0
 
 
+def test_logout_deletes_the_user_after_a_confirmation(shell: Shell, email: str) -> None:
+    clock = shell("clock", "create", "--json").json["id"]
+    assert shell("logout", "--delete-user").code == 2
+    assert shell("clock", "show", clock).code == 0
+    assert shell("logout", "--delete-user", "--yes").out == f"✓ Deleted your user at {shell.url}.\n"
+    assert shell("login", email).code == 0
+    assert shell("clock", "show", clock).code == 5
+    assert shell("logout", "--everywhere").code == 0
+    assert shell("logout", "--everywhere").code == 3
+
+
 def test_logout_keeps_the_token_if_the_server_is_unavailable(shell: Shell, program: Program) -> None:
     token = shell.token
     stored = json.loads(shell.credentials_file.read_text())
