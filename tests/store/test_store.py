@@ -26,7 +26,16 @@ from tests.store.values import (
 )
 from tickover.api.errors import Reason, Rejection
 from tickover.server.storage import open_store
-from tickover.server.storage.store import Amendment, ClockSearch, NameChanges, Owner, Quota, Store, Token
+from tickover.server.storage.store import (
+    Amendment,
+    ClockSearch,
+    NameChanges,
+    Owner,
+    Quota,
+    Store,
+    Token,
+    WebhookProgress,
+)
 
 
 @pytest.fixture
@@ -101,6 +110,11 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "find_institution": lambda store: store.find_institution(key(1), bytes(16)),
     "create_link_token": _create_link_token,
     "find_link_token": lambda store: store.find_link_token(digest(8), NOW),
+    "update_webhook": lambda store: store.update_webhook(digest(1), "PLAID", bytes(16), None),
+    "list_webhook_clocks": lambda store: store.list_webhook_clocks(bytes(16)),
+    "list_owed_webhooks": lambda store: store.list_owed_webhooks(NOW, NOW, min_live_key=bytes(16)),
+    "lease_webhook": lambda store: store.lease_webhook(key(1), NOW, NOW),
+    "end_webhook_lease": lambda store: store.end_webhook_lease(key(1), NOW, WebhookProgress(None)),
     "sweep": lambda store: store.sweep(NOW, 100),
 }
 

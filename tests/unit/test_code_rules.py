@@ -88,6 +88,7 @@ def catches_all_exceptions(node: ast.AST) -> bool:
                 "server/gate.py",
                 "server/web/handler.py",
                 "server/background.py",
+                "server/webhook_sender.py",
                 "server/storage/sqlite/writer.py",
                 "server/storage/postgres/batcher.py",
                 "server/tracing.py",  # marks the span and raises the exception again

@@ -463,6 +463,8 @@ export interface ConnectEntry {
   consentDays?: number;
   /** How many calls for data the bank answers within 24 simulated hours. */
   callsPerDay?: number;
+  /** A URL that the bank calls when it shows something new, once the program has exchanged its token. */
+  webhook?: string;
 }
 
 /** The parameters of updateTestClockConnection. */
@@ -477,6 +479,8 @@ export interface UpdateConnectionEntry {
   quirks?: Array<"DOUBLES" | "HOLDS_AS_BOOKED" | "HOLDS_STAY" | "NEW_IDS" | "NEW_IDS_ON_RELINK" | "NO_IDS" | "REWRITES_NAMES" | "SAME_ID" | "SHORT_HISTORY" | "TELLS_LATE" | "UNLINKED"> | null;
   /** A new limit, or null for none. */
   callsPerDay?: number | null;
+  /** A new URL to call, or null for none. */
+  webhook?: string | null;
 }
 
 /** The parameters of listConnectionCalls. */
@@ -992,6 +996,19 @@ export interface Connection {
   consentDays?: number;
   /** The `callsPerDay` of the request. */
   callsPerDay?: number;
+  webhook?: Webhook;
+}
+
+/** Where the bank announces what is new. */
+export interface Webhook {
+  /** The URL of the request. */
+  url: string;
+  /** Whether the bank may show something that it has not announced. */
+  owed: boolean;
+  /** The HTTP status of the last response; omitted without one. */
+  lastStatus?: number;
+  /** The real time of the last call. */
+  lastAt?: string;
 }
 
 /** The connections of a clock. */

@@ -136,6 +136,21 @@ export async function followClock(
   };
 }
 
+/** Waits until the bank has called the webhooks of the clock's connections for all that is new. */
+export async function settle(client: Tickover, id: string, { timeoutSeconds = 10 } = {}): Promise<void> {
+  const end = performance.now() + timeoutSeconds * 1000;
+  for (;;) {
+    const { connections } = await client.listTestClockConnections({ id });
+    const owed = connections.find((connection) => connection.webhook?.owed)?.webhook;
+    if (!owed) return;
+    if (performance.now() > end) {
+      const status = owed.lastStatus ?? "no response";
+      throw new AssertionError({ message: `The webhook ${owed.url} doesn't take a call of the bank: ${status}.` });
+    }
+    await sleep(POLL_SECONDS * 1000);
+  }
+}
+
 /** What the app recorded. The amount is negative if money went out. `date` is a day in UTC. */
 export type BooksRow = { amount: number; name?: string; id?: string } & ({ at: InstantInput } | { date: string });
 

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, mock, test } from "node:test";
 import { Rejection } from "tickover";
-import { followClock, reconcile, type Server, start, Webhooks } from "tickover/testing";
+import { followClock, reconcile, type Server, settle, start, Webhooks } from "tickover/testing";
 
 let server: Server;
 
@@ -58,6 +60,34 @@ test("the app's time follows a clock", async () => {
     assert.equal(new Date().toISOString(), "2027-02-01T08:30:00.000Z");
   } finally {
     mock.timers.reset();
+  }
+});
+
+test("a test waits until the bank has called its webhook", async () => {
+  const statuses = [500, 200];
+  const calls: string[] = [];
+  const app = createServer((request, response) => {
+    calls.push(request.url ?? "");
+    response.writeHead(statuses.shift() ?? 500).end();
+  });
+  await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
+  const webhook = `http://127.0.0.1:${(app.address() as AddressInfo).port}/hook`;
+  try {
+    const client = await server.client();
+    const rent = { at: "2027-01-01T00:00:00Z", name: "Rent", amount: 1, currency: "EUR", type: "EXPENSE" as const };
+    const transactions = [rent, { ...rent, at: "2027-01-03T00:00:00Z" }];
+    const { clock } = await client.createTestClock({ frozenTime: rent.at, transactions });
+    const { publicToken } = await client.connectTestClock({ id: clock.id, protocol: "PLAID", webhook });
+    const body = JSON.stringify({ client_id: "any", secret: "any", public_token: publicToken });
+    const headers = { "Content-Type": "application/json" };
+    await fetch(`${server.url}/plaid/item/public_token/exchange`, { method: "POST", headers, body });
+    await settle(client, clock.id);
+    assert.deepEqual(calls, ["/hook", "/hook"]);
+    await client.advanceTestClock({ id: clock.id, frozenTime: "2027-01-04T00:00:00Z" });
+    await assert.rejects(settle(client, clock.id, { timeoutSeconds: 0.3 }), /doesn't take a call of the bank: 500[.]/);
+  } finally {
+    app.closeAllConnections();
+    app.close();
   }
 });
 

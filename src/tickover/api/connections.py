@@ -126,6 +126,15 @@ def _contradict(one: Quirk, other: Quirk) -> bool:
     return other in CONTRADICTIONS.get(one, ()) or one in CONTRADICTIONS.get(other, ())
 
 
+class Webhook(Result, frozen=True):
+    """Where the bank announces what is new."""
+
+    url: Annotated[str, doc("The URL of the request.")]
+    owed: Annotated[bool, doc("Whether the bank may show something that it has not announced.")]
+    last_status: Annotated[int | UnsetType, doc("The HTTP status of the last response; omitted without one.")] = UNSET
+    last_at: Annotated[Timestamp | UnsetType, doc("The real time of the last call.")] = UNSET
+
+
 class Connection(Result, frozen=True):
     """A connection, without its secret."""
 
@@ -138,6 +147,7 @@ class Connection(Result, frozen=True):
     quirks: Annotated[Sequence[Quirk] | UnsetType, doc("The quirks of the request.")] = UNSET
     consent_days: Annotated[int | UnsetType, doc("The `consentDays` of the request.")] = UNSET
     calls_per_day: Annotated[int | UnsetType, doc("The `callsPerDay` of the request.")] = UNSET
+    webhook: Annotated[Webhook | UnsetType, doc("The webhook, and how its last call ended.")] = UNSET
 
 
 class Connected(Result, frozen=True):

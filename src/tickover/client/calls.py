@@ -72,6 +72,7 @@ _CAMEL: Final = {
     "quirks": "quirks",
     "consent_days": "consentDays",
     "calls_per_day": "callsPerDay",
+    "webhook": "webhook",
 }
 _IDEMPOTENCY_KEY: Final = re.compile("[!-~]([ -~]{0,253}[!-~])?")
 _IDS: Final = count(1)
@@ -93,6 +94,7 @@ class BankOptions(TypedDict, total=False):
     quirks: QuirksLike | None
     consent_days: int | None
     calls_per_day: int | None
+    webhook: str | None
 
 
 class BankChanges(TypedDict, total=False):
@@ -101,6 +103,7 @@ class BankChanges(TypedDict, total=False):
     faults: Sequence[FaultLike] | None
     quirks: QuirksLike | None
     calls_per_day: int | None
+    webhook: str | None
 
 
 class Call(Struct, Generic[T], frozen=True):

@@ -1,7 +1,9 @@
 """The fixtures `clock`, `bank` and `webhooks`: they create clocks, connect them, and deliver their events."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Unpack
 
@@ -9,6 +11,7 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from tickover.api.command_arguments import Amount, InstantLike
+from tickover.api.connections import Connection
 from tickover.api.plans import PlanParts
 from tickover.client import Clock, Delivery, Expectation, Plan, Reason, Rejection, Tickover
 from tickover.client.calls import BankOptions, ProtocolLike
@@ -17,6 +20,7 @@ from tickover.scenarios import Scenario, load
 
 START: Final = datetime(2027, 1, 1, tzinfo=UTC)
 """The start of clocks without an explicit start, so that tests don't depend on the current date."""
+_POLL_SECONDS: Final = 0.01
 
 
 class ClockFactory:
@@ -79,6 +83,17 @@ class Bank(Struct, frozen=True):
     """For SimpleFIN: what the app claims, once."""
     plaid_secret: str = ""
     """For Plaid: the secret of an app that connects clocks itself."""
+    _list_connections: Callable[[], Sequence[Connection]] = tuple
+
+    def settle(self, seconds: float = 10) -> None:
+        """Wait until the bank has called the webhooks of the clock's connections for all that is new."""
+        __tracebackhide__ = True
+        end = time.monotonic() + seconds
+        while owed := [each.webhook for each in self._list_connections() if each.webhook and each.webhook.owed]:
+            if time.monotonic() > end:
+                status = owed[0].last_status or "no response"
+                raise AssertionError(f"The webhook {owed[0].url} doesn't take a call of the bank: {status}.")
+            time.sleep(_POLL_SECONDS)
 
 
 class BankFactory:
@@ -103,7 +118,8 @@ class BankFactory:
         if connected.setup_token:
             return Bank(opened, connected.simplefin_url, setup_token=connected.setup_token)
         public_token = connected.public_token or ""
-        return Bank(opened, f"{self._url}/plaid", public_token, plaid_secret=self._find_secret())
+        list_connections = partial(self._client.list_connections, opened.id)
+        return Bank(opened, f"{self._url}/plaid", public_token, "", self._find_secret(), list_connections)
 
     def _find_secret(self) -> str:
         """Return an access token, the same for all connections of a test."""

@@ -37,6 +37,7 @@ from tickover.server.storage.store import Store
 from tickover.server.storage.urls import redact_url
 from tickover.server.web.handler import HEALTH_CHECKS, Handler, wall_clock
 from tickover.server.web.pages import Site
+from tickover.server.webhook_sender import WebhookSender
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -94,6 +95,9 @@ class TickoverServer:
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.is_local else None
         site = Site(describe, mailbox, resend_seconds=settings.resend_seconds)
         bank = BankRoutes(services, self._gate)
+        self._webhooks = WebhookSender(bank.bank, self._gate, wall_clock, log)
+        services.clock_changed = self._webhooks.clock_changed
+        services.webhook_changed = self._webhooks.webhook_changed
         self._handler = Handler(settings, self._gate, rpc, bank, site, self._background.ping, log=log)
         endpoints = [Endpoint(listeners.calls, self._traced(self._handler.handle), self._handler.reject)]
         if listeners.bank is not None:
@@ -124,7 +128,7 @@ class TickoverServer:
         gc.freeze()
         store_calls = partial(self._call_log.flush, wall_clock)
         storing_calls = repeating(FLUSH_SECONDS, "storing the calls of apps", store_calls, self._log)
-        async with self._background.running(), metrics, storing_calls:
+        async with self._background.running(), self._webhooks.running(), metrics, storing_calls:
             try:
                 self._server.start()
                 self._log_start()

@@ -200,6 +200,14 @@ class Settings(Struct, frozen=True):
         int, Setting("Seconds until an idle connection is closed.", values.between(1, 3600), "75")
     ]
     drain_seconds: Annotated[int, Setting("Seconds to keep serving after SIGTERM.", values.between(0, 3600), "0")]
+    webhook_hosts: Annotated[
+        Sequence[str],
+        Setting(
+            "Hosts whose webhooks the server may call, separated by commas. Default on loopback: localhost, 127.0.0.1 "
+            "and ::1; otherwise none.",
+            values.hosts,
+        ),
+    ]
     metrics_port: Annotated[
         int | None,
         Setting(
@@ -240,6 +248,8 @@ def read_settings(environment: Mapping[str, str], flags: Mapping[str, str]) -> S
     settings = Settings(**chosen)
     if settings.bank_https is not None and not settings.bank_https.host:
         settings = replace(settings, bank_https=settings.bank_https._replace(host=settings.host))
+    if not settings.webhook_hosts and is_loopback(settings.host):
+        settings = replace(settings, webhook_hosts=("localhost", "127.0.0.1", "::1"))
     return settings if settings.mail_url else replace(settings, mail_url=_default_mail_url(settings))
 
 

@@ -39,7 +39,16 @@ from tickover.api.ids import first_live_key
 from tickover.server.sign_in.resend_limits import SendLimits
 from tickover.server.storage import open_store, write_probe
 from tickover.server.storage.postgres.store import PostgresStore
-from tickover.server.storage.store import Amendment, ClockSearch, NameChanges, Quota, Store, Token
+from tickover.server.storage.store import (
+    Amendment,
+    ClockSearch,
+    NameChanges,
+    Quota,
+    Store,
+    StoredWebhook,
+    Token,
+    WebhookProgress,
+)
 
 _CONCURRENT = 100
 _SWEEP_LIMIT = 200
@@ -64,6 +73,36 @@ async def _create_link_token(store: Store, new: Iterator[int], limit: int, numbe
 async def _find_link_token(store: Store, new: Iterator[int]) -> Any:
     await _create_link_token(store, new, 1000, number := next(new))
     return await store.find_link_token(digest(number), NOW)
+
+
+async def _with_webhook(store: Store, new: Iterator[int], clock: tuple[bytes, bytes]) -> bytes:
+    """Create and claim a connection with a webhook. Return its key."""
+    number = next(new)
+    connected = replace(connection(number), webhook=StoredWebhook("http://localhost/"))
+    await store.create_connection(connected, digest(number), *clock, 1000)
+    await store.claim_connection(digest(number), digest(number + 10**12), "PLAID", _LIVE)
+    return connected.key
+
+
+async def _list_webhooks(store: Store, new: Iterator[int], clock: tuple[bytes, bytes]) -> Any:
+    await _with_webhook(store, new, clock)
+    await store.list_owed_webhooks(NOW, NOW, clock_key=clock[0])
+    return await store.list_owed_webhooks(NOW, NOW, min_live_key=_LIVE)
+
+
+async def _list_webhook_clocks(store: Store, new: Iterator[int], clock: tuple[bytes, bytes]) -> Any:
+    await _with_webhook(store, new, clock)
+    return await store.list_webhook_clocks(_LIVE)
+
+
+async def _lease_webhook(store: Store, new: Iterator[int], clock: tuple[bytes, bytes]) -> Any:
+    return await store.lease_webhook(await _with_webhook(store, new, clock), NOW, NOW + DAY)
+
+
+async def _end_webhook_lease(store: Store, new: Iterator[int], clock: tuple[bytes, bytes]) -> Any:
+    connected = await _with_webhook(store, new, clock)
+    await store.lease_webhook(connected, NOW, NOW + DAY)
+    return await store.end_webhook_lease(connected, NOW + DAY, WebhookProgress(None))
 
 
 def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitable[Any]]]]:
@@ -234,6 +273,11 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
         ],
         "create_link_token": lambda: [_create_link_token(store, new, limit) for limit in (1000, 0)],
         "find_link_token": lambda: [_find_link_token(store, new), store.find_link_token(digest(next(new)), NOW)],
+        "update_webhook": lambda: [store.update_webhook(secret_of(last), "PLAID", _LIVE, "http://localhost/")],
+        "list_webhook_clocks": lambda: [_list_webhook_clocks(store, new, clock_of(last))],
+        "list_owed_webhooks": lambda: [_list_webhooks(store, new, clock_of(last))],
+        "lease_webhook": lambda: [_lease_webhook(store, new, clock_of(last))],
+        "end_webhook_lease": lambda: [_end_webhook_lease(store, new, clock_of(last))],
         # The second sweep reads past the rows that the first one deleted.
         "sweep": lambda: [store.sweep(NOW, _SWEEP_LIMIT) for _ in range(2)],
     }

@@ -3,7 +3,7 @@
 import json
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -133,40 +133,3 @@ def test_wrong_option_is_explained(offline_shell: Shell, options: list[str], sec
     ran = offline_shell("listen", *options, TICKOVER_TOKEN="tko_1", TICKOVER_WEBHOOK_SECRET=secret)
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err
-
-
-def test_plaid_webhook_is_sent_once_for_each_change_of_an_item_that_an_app_knows(
-    program: Program, shell: Shell, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    transactions = [{"name": name, "at": at, "amount": 1, "currency": "EUR", "type": "EXPENSE"} for name, at in ITEMS]
-    hotel = {**transactions[0], "name": "Hotel", "at": "2027-02-03T08:00:00Z", "authorizedAt": "2027-02-02T08:00:00Z"}
-    params = {"frozenTime": START, "transactions": [*transactions, hotel]}
-    id = program.result("createTestClock", params, shell.token)["clock"]["id"]
-    items: list[str] = []
-
-    def connect() -> None:
-        exchanged, *_ = [
-            program.result("connectTestClock", {"id": id, "protocol": protocol}, shell.token)
-            for protocol in ("PLAID", "PLAID", "SIMPLEFIN")
-        ]
-        items.append(program.exchange_public_token(exchanged["publicToken"])["item_id"])
-
-    def advance_to(to: str) -> Callable[[], None]:
-        return lambda: advance(program, shell.token, id, to)
-
-    def stop() -> None:
-        raise KeyboardInterrupt
-
-    # What happens before each look at the clock. Payments are booked, one is authorized, and then nothing changes.
-    steps: list[Callable[[], object]] = [
-        *(connect, advance_to("2027-02-01T00:00:00Z"), list, list),
-        *(advance_to("2027-02-03T00:00:00Z"), list, advance_to("2027-02-03T01:00:00Z"), list, stop),
-    ]
-    monkeypatch.setattr(time, "sleep", lambda _: steps.pop(0)())
-    result = shell("listen", "--forward-to", receiver.url, "--clock", id, "--as", "plaid")
-    assert (result.code, steps) == (130, [])
-    payloads = [json.loads(body) for _, body in receiver.received]
-    # An app that hasn't exchanged its token doesn't know the item.
-    assert [(each["webhook_code"], each["item_id"]) for each in payloads] == [("SYNC_UPDATES_AVAILABLE", items[0])] * 2
-    assert result.err.startswith(f"{id} has no Plaid connection.")
-    assert "Signing secret" not in result.err

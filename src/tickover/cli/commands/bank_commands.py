@@ -68,6 +68,7 @@ def _parse_quirk(text: str) -> str:
     metavar="QUIRK",
     help=f"Give the bank a habit: {', '.join(ALL_QUIRKS)}, or a set of them: {', '.join(QUIRK_SETS)}. Repeatable.",
 )
+@click.option("--webhook", metavar="URL", help="Plaid: a URL that the bank calls when it shows something new.")
 def connect(  # noqa: PLR0913 - one parameter for each option
     run: CliRun,
     id: str | None,
@@ -77,6 +78,7 @@ def connect(  # noqa: PLR0913 - one parameter for each option
     institution: str | None,
     faults: Sequence[dict[str, Any]],
     quirks: Sequence[str],
+    webhook: str | None,
 ) -> None:
     """The app uses Plaid or SimpleFIN. The command prints the token for it.
 
@@ -87,6 +89,7 @@ def connect(  # noqa: PLR0913 - one parameter for each option
     \b
     tickover clock connect --plaid
     tickover clock connect 5597fdf1 --simplefin --institution "First Bank"
+    tickover clock connect --plaid --webhook http://localhost:3000/webhook
     tickover clock connect --plaid --fault LOGIN_REQUIRED=2027-02-01..2027-02-03
     tickover clock connect --plaid --quirk TELLS_LATE --quirk holds
     """
@@ -101,6 +104,7 @@ def connect(  # noqa: PLR0913 - one parameter for each option
             institution=institution,
             faults=[{"from": now, **fault} for fault in faults],
             quirks=quirks or None,
+            webhook=webhook,
         )
         url = client.url
     run.output.write(connected, connected.public_token or connected.setup_token or "")

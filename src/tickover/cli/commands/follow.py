@@ -21,7 +21,7 @@ from tickover.cli.options import ClientCommand, clock_argument
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
 
 if TYPE_CHECKING:
-    from tickover.client import Clock, Connection, Tickover
+    from tickover.client import Clock
     from tickover.client.webhooks import Webhook
 
 SECRET_VARIABLE: Final = "TICKOVER_WEBHOOK_SECRET"  # noqa: S105 - the name isn't secret
@@ -89,12 +89,6 @@ def _write_time(file: Path, instant: datetime) -> None:
     help=f"File with the signing secret. [{SECRET_VARIABLE}, default: a new secret]",
 )
 @click.option(
-    "--as",
-    "provider",
-    type=click.Choice(["plaid"]),
-    help="Post the provider's webhooks instead: SYNC_UPDATES_AVAILABLE for each Plaid item.",
-)
-@click.option(
     "--retries", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Retries of a delivery."
 )
 @click.option("--duplicate", is_flag=True, help="Deliver every event twice.")
@@ -106,7 +100,6 @@ def listen(  # noqa: PLR0913 - one parameter for each option
     ids: Sequence[str],
     *,
     secret_file: TextIO | None,
-    provider: str | None,
     retries: int,
     duplicate: bool,
     reorder: bool,
@@ -123,7 +116,6 @@ def listen(  # noqa: PLR0913 - one parameter for each option
     \b
     tickover listen --forward-to localhost:3000/hook
     tickover listen --forward-to localhost:3000/hook --duplicate
-    tickover listen --forward-to localhost:3000/plaid --as plaid
     """
     from tickover.client.webhooks import Webhook, decode_secret, new_secret, parse_url
 
@@ -141,14 +133,11 @@ def listen(  # noqa: PLR0913 - one parameter for each option
     with run.signed_in_client(retries=0) as client:
         found = dict.fromkeys(resolve_clock_id(run, client, id) for id in ids or (None,))
         clocks = [client.get_clock(id) for id in found]
-        if provider == "plaid":
-            forward = _plaid_forwarder(client, clocks, send)
-        else:
-            forward = methodcaller("deliver", send, secret=secret, duplicate=duplicate, reorder=reorder)
-            for clock in clocks:
-                # Earlier events aren't forwarded.
-                clock.deliver(lambda _: None, secret=secret)
-            _note(f"Signing secret: {secret}" if given is None else "Signing with your secret.")
+        forward = methodcaller("deliver", send, secret=secret, duplicate=duplicate, reorder=reorder)
+        for clock in clocks:
+            # Earlier events aren't forwarded.
+            clock.deliver(lambda _: None, secret=secret)
+        _note(f"Signing secret: {secret}" if given is None else "Signing with your secret.")
         _note(f"Ready. Forwarding events of {', '.join(found)}. Press Ctrl-C to stop.")
         while clocks:
             time.sleep(_POLL_SECONDS)
@@ -180,71 +169,19 @@ def _try(run: CliRun, forward: "Callable[[Clock], None]", clock: "Clock") -> boo
     return True
 
 
-def _plaid_forwarder(
-    client: "Tickover", clocks: "Sequence[Clock]", send: "Callable[[Webhook], None]"
-) -> "Callable[[Clock], None]":
-    """Return a function that sends a webhook for each Plaid item if the bank of a clock shows something new."""
-
-    def connections(clock: "Clock") -> "list[Connection]":
-        return [found for found in client.list_connections(clock.id) if found.protocol == "PLAID"]
-
-    def forward(clock: "Clock") -> None:
-        clock.refresh()
-        if (items := _bank_items(clock)) != shown[clock.id]:
-            for connection in connections(clock):
-                # A connection is an item once an app has exchanged its token.
-                if connection.claimed:
-                    send(_updates_available(connection.id))
-            shown[clock.id] = items
-
-    for clock in clocks:
-        if not connections(clock):
-            _note(f"{clock.id} has no Plaid connection. Create one: tickover clock connect --plaid {clock.id}")
-    shown = {clock.id: _bank_items(clock) for clock in clocks}
-    return forward
-
-
-def _bank_items(clock: "Clock") -> set[tuple[str, bool]]:
-    """Return what a bank shows: the IDs of booked items and of pending payments, each with whether it is booked."""
-    pending = {
-        (item.id, False)
-        for item in clock.pending_transactions
-        if item.authorized_at is not None and item.authorized_at <= clock.frozen_time
-    }
-    booked = {item.id for item in clock.transactions} | {item.id for item in clock.transfers}
-    return pending | {(id, True) for id in booked}
-
-
-def _updates_available(item_id: str) -> "Webhook":
-    """Return Plaid's webhook for an item."""
-    from tickover.client.webhooks import Webhook
-
-    payload = {
-        "webhook_type": "TRANSACTIONS",
-        "webhook_code": "SYNC_UPDATES_AVAILABLE",
-        "item_id": item_id,
-        "initial_update_complete": True,
-        "historical_update_complete": True,
-        "environment": "sandbox",
-    }
-    return Webhook({"Content-Type": "application/json"}, json.encode(payload))
-
-
 def _send(run: CliRun, target: str, webhook: "Webhook", key: bytes, retries: int, *, fail_first: bool) -> None:
     """Post a webhook until it succeeds, and print the results. Each attempt has its own time and signature."""
     from tickover.client import Unreachable, sync_client
     from tickover.client.webhooks import post_to_url, sign
 
     payload = json.decode(webhook.body)
-    id = payload.get("item_id") or webhook.headers["webhook-id"]
-    what = payload.get("webhook_code") or f"{payload['timestamp']}  {payload['type']}"
+    id, what = webhook.headers["webhook-id"], f"{payload['timestamp']}  {payload['type']}"
     if run.output.wants_json:
         click.echo(webhook.body)
     for attempt in range(1 + fail_first + retries):
         if attempt > fail_first:
             time.sleep(_RETRY_SECONDS * 2 ** (attempt - 1 - fail_first))
-        if "webhook-signature" in webhook.headers:
-            webhook = sign(id, webhook.body, key)
+        webhook = sign(id, webhook.body, key)
         try:
             status: int | None = sync_client.run(post_to_url(target, webhook, blocking=True)).status
         except Unreachable:

@@ -126,8 +126,11 @@ class Bank:
 
     async def open_digest(self, digest: bytes, protocol: BankProtocol, request: BankRequest) -> OpenClock:
         """Open the clock of a connection by the digest of its secret."""
-        min_live_key = ids.first_live_key(request.now)
-        found = await self.services.clocks.find_connected(digest, protocol, min_live_key, self._clocks.get(digest))
+        return await self.open_known(digest, protocol, request.now, self._clocks.get(digest))
+
+    async def open_known(self, digest: bytes, protocol: BankProtocol, now: Instant, key: bytes | None) -> OpenClock:
+        """Open the clock of a connection with this digest of its access secret. With the clock's key, it is faster."""
+        found = await self.services.clocks.find_connected(digest, protocol, ids.first_live_key(now), key)
         if found is None:
             self._clocks.remove(digest)
             raise UnknownSecret

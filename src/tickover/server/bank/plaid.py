@@ -16,6 +16,7 @@ from tickover.server.bank.plaid_objects import (
     Members,
     PlaidError,
     SimulatedFault,
+    check_webhook,
     encode_row,
     has_numbers,
     institution_id,
@@ -33,6 +34,7 @@ from tickover.server.bank.plaid_requests import (
     AccountsRequest,
     Body,
     ExchangeRequest,
+    FireWebhookRequest,
     InstitutionRequest,
     InstitutionsRequest,
     ItemRequest,
@@ -44,10 +46,13 @@ from tickover.server.bank.plaid_requests import (
     SearchRequest,
     SyncRequest,
     TransactionsRequest,
+    UpdateWebhookRequest,
+    VerificationKeyRequest,
     decoder_of,
     read_request,
 )
 from tickover.server.bank.sync import Cursor, read_cursor, read_page, write_cursor
+from tickover.server.bank.webhooks import WebhookCaller, body_to_fire
 from tickover.server.http1.http_messages import SAFE_HEADERS, Header, Response
 from tickover.server.schedule.bank_changes import Shown
 from tickover.server.schedule.bank_rows import BankAccount
@@ -98,6 +103,7 @@ class Plaid:
         self._bank = bank
         self._services = bank.services
         owners = PlaidOwners(bank)
+        self._webhooks = WebhookCaller(bank)
         self._endpoints = {
             "/item/public_token/exchange": endpoint(ExchangeRequest, self._exchange),
             "/item/get": endpoint(ItemRequest, self._get_item),
@@ -109,6 +115,9 @@ class Plaid:
             "/transactions/refresh": endpoint(ItemRequest, self._refresh),
             "/institutions/get_by_id": endpoint(InstitutionRequest, self._get_institution),
             "/sandbox/item/reset_login": endpoint(ItemRequest, self._reset_login),
+            "/sandbox/item/fire_webhook": endpoint(FireWebhookRequest, self._fire_webhook),
+            "/item/webhook/update": endpoint(UpdateWebhookRequest, self._update_webhook),
+            "/webhook_verification_key/get": endpoint(VerificationKeyRequest, self._get_verification_key),
             "/auth/get": endpoint(AccountsRequest, self._get_auth),
             "/identity/get": endpoint(AccountsRequest, self._get_identity),
             "/institutions/get": endpoint(InstitutionsRequest, owners.get_institutions),
@@ -181,6 +190,7 @@ class Plaid:
         except UnknownSecret:
             message = "provided public token is invalid, or was already exchanged"
             raise PlaidError("INVALID_PUBLIC_TOKEN", message, "INVALID_INPUT") from None
+        self._services.webhook_changed()
         return {"access_token": access_token, "item_id": ids.write("conn", key)}
 
     async def _get_item(self, call: ItemRequest, request: BankRequest) -> Members:
@@ -196,10 +206,35 @@ class Plaid:
         await self._change_item(call, request, self._services.store.require_login)
         return {"reset_login": True}
 
+    async def _update_webhook(self, call: UpdateWebhookRequest, request: BankRequest) -> Members:
+        url = check_webhook(call.webhook, self._services.settings.webhook_hosts) if call.webhook else None
+
+        async def update(digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
+            return await self._services.store.update_webhook(digest, protocol, min_live_key, url)
+
+        await self._change_item(call, request, update)
+        self._services.webhook_changed()
+        return {"item": self._item(await self._bank.open(call.access_token, "PLAID", request))}
+
+    async def _fire_webhook(self, call: FireWebhookRequest, request: BankRequest) -> Members:
+        clock = await self._bank.open(call.access_token, "PLAID", request)
+        body, webhook = body_to_fire(clock, call.webhook_type, call.webhook_code), clock.connection.webhook
+        if webhook is None or body is None:
+            message = "the item has no webhook, or the webhook can't be fired"
+            raise PlaidError("SANDBOX_WEBHOOK_INVALID", message, "SANDBOX_ERROR")
+        self._webhooks.fire(webhook.url, body, request.now)
+        return {"webhook_fired": True}
+
+    async def _get_verification_key(self, call: VerificationKeyRequest, _: BankRequest) -> Members:
+        if call.key_id != self._webhooks.signer.key_id:
+            raise PlaidError("INVALID_WEBHOOK_VERIFICATION_KEY_ID", "key_id is not a key of this bank", "INVALID_INPUT")
+        return {"key": self._webhooks.signer.public_key}
+
     async def _change_item(self, call: ItemRequest, request: BankRequest, change: _Change) -> None:
-        await self._bank.open(call.access_token, "PLAID", request)
+        clock = await self._bank.open(call.access_token, "PLAID", request)
         if not await change(tokens.digest(call.access_token), "PLAID", ids.first_live_key(request.now)):
             raise UnknownSecret
+        self._services.clock_changed(clock.clock.key)
 
     async def _get_accounts(self, call: AccountsRequest, request: BankRequest) -> Members:
         clock = await self._open(call, request)

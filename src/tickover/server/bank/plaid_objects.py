@@ -15,6 +15,7 @@ from tickover.server.schedule.bank_rows import BankAccount, Row
 from tickover.server.schedule.clock import Clock
 from tickover.server.schedule.ledger import fraction_to_number
 from tickover.server.sign_in.tokens import Mint
+from tickover.server.webhook_calls import find_problem
 
 _encode: Final = json.Encoder().encode
 
@@ -114,6 +115,14 @@ def to_account(clock: OpenClock, account: BankAccount) -> Mapping[str, Any]:
     }
 
 
+def check_webhook(url: str, allowed_hosts: Sequence[str]) -> str:
+    """Return the URL of a webhook. Raise INVALID_FIELD if the server may not call it."""
+    problem = find_problem(url, allowed_hosts)
+    if problem:
+        raise PlaidError("INVALID_FIELD", f"webhook {problem}")
+    return url
+
+
 def to_item(clock: OpenClock, institution_id: str, error: Mapping[str, Any] | None) -> Mapping[str, Any]:
     connection = clock.connection
     return {
@@ -127,7 +136,7 @@ def to_item(clock: OpenClock, institution_id: str, error: Mapping[str, Any] | No
         "item_id": ids.write("conn", connection.key),
         "products": _PRODUCTS,
         "update_type": "background",
-        "webhook": None,
+        "webhook": connection.webhook and connection.webhook.url,
     }
 
 

@@ -14,7 +14,14 @@ from tickover.api.timestamps import Instant
 from tickover.server import gate
 from tickover.server.bank import plaid_objects
 from tickover.server.bank.bank_service import Bank, BankRequest, UnknownSecret
-from tickover.server.bank.plaid_objects import Members, PlaidError, institution_id, invalid_keys, read_institution_id
+from tickover.server.bank.plaid_objects import (
+    Members,
+    PlaidError,
+    check_webhook,
+    institution_id,
+    invalid_keys,
+    read_institution_id,
+)
 from tickover.server.bank.plaid_requests import (
     CountryCode,
     InstitutionsRequest,
@@ -34,7 +41,7 @@ from tickover.server.schedule.clock import Clock, encode_label
 from tickover.server.schedule.quirks import NO_QUIRKS, AppliedQuirks
 from tickover.server.sign_in import tokens
 from tickover.server.sign_in.tokens import Permission
-from tickover.server.storage.store import StoredConnection, StoredLinkToken, TooManyLinkTokens
+from tickover.server.storage.store import StoredConnection, StoredLinkToken, StoredWebhook, TooManyLinkTokens
 
 _LINK_TOKEN_LIFETIME: Final = timedelta(hours=4)
 _UPDATE_LIFETIME: Final = timedelta(minutes=30)
@@ -101,10 +108,11 @@ class PlaidOwners:
     async def create_public_token(self, call: NewPublicTokenRequest, request: BankRequest) -> Members:
         caller = await self._authenticate(call, request)
         _check_products(call.initial_products)
+        webhook = self._read_webhook(call.options.webhook)
         clock = await self._choose_clock(call, caller)
         if clock is None:
             raise _invalid_institution("there is no clock; create one in Tickover")
-        _, public_token = await self._connect(clock, caller)
+        _, public_token = await self._connect(clock, caller, webhook)
         return {"public_token": public_token}
 
     async def create_link_token(self, call: NewLinkTokenRequest, request: BankRequest) -> Members:
@@ -112,6 +120,7 @@ class PlaidOwners:
         if call.user is None and call.user_id is None:
             raise PlaidError("MISSING_FIELDS", "the following required fields are missing: user")
         _check_products(call.products or ())
+        self._read_webhook(call.webhook)
         item_digest, lifetime = None, _LINK_TOKEN_LIFETIME
         if call.access_token is not None:
             await self._check_item(call.access_token, caller, request)
@@ -235,7 +244,8 @@ class PlaidOwners:
         if digest is not None:
             return await self._repair(digest, session.caller, request)
         clock = await self._find_clock(call, session)
-        connection, public_token = await self._connect(clock, session.caller)
+        webhook = self._read_webhook(session.settings.webhook)
+        connection, public_token = await self._connect(clock, session.caller, webhook)
         quirks = AppliedQuirks.of(connection.settings.quirks or (), BankConnection(connection.key, clock.frozen_time))
         return {**await self._describe(clock, session.caller, quirks), "public_token": public_token}
 
@@ -281,14 +291,21 @@ class PlaidOwners:
             raise UnknownSecret
         return {**described, "public_token": public_token}
 
-    async def _connect(self, clock: Clock, caller: Caller) -> tuple[StoredConnection, str]:
+    def _read_webhook(self, url: str | None) -> StoredWebhook | None:
+        return None if not url else StoredWebhook(check_webhook(url, self._services.settings.webhook_hosts))
+
+    async def _connect(
+        self, clock: Clock, caller: Caller, webhook: StoredWebhook | None
+    ) -> tuple[StoredConnection, str]:
         """Connect a clock as its defaults say. Return the connection and its public token."""
         public_token = f"public-sandbox-{self._services.mint.new_secret()}"
         key = self._services.mint.new_key(caller.now)
         try:
             _, schedule = await self._services.clocks.find(ids.write("clock", clock.key), caller)
             settings = _plaid_settings(schedule.bank_defaults or BankSettings())
-            new = StoredConnection(key, "PLAID", _name(clock), caller.now, settings, has_clock_institution=True)
+            new = StoredConnection(
+                key, "PLAID", _name(clock), caller.now, settings, has_clock_institution=True, webhook=webhook
+            )
             await create_connection(new, public_token, clock.key, caller, self._services)
         except Rejection as rejection:
             match rejection.reason:

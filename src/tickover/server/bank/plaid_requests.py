@@ -41,6 +41,19 @@ class ItemRequest(PlaidRequest, frozen=True):
     access_token: str
 
 
+class UpdateWebhookRequest(ItemRequest, frozen=True):
+    webhook: str | None = None
+
+
+class FireWebhookRequest(ItemRequest, frozen=True):
+    webhook_code: str
+    webhook_type: str | None = None
+
+
+class VerificationKeyRequest(PlaidRequest, frozen=True):
+    key_id: str
+
+
 class AccountsOptions(Struct, frozen=True):
     account_ids: AccountIds | None = None
 
@@ -118,6 +131,7 @@ class SearchRequest(OwnerRequest, frozen=True):
 
 class PublicTokenOptions(Struct, frozen=True):
     override_username: str | None = None
+    webhook: str | None = None
 
 
 class NewPublicTokenRequest(OwnerRequest, frozen=True):

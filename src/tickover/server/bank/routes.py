@@ -34,6 +34,9 @@ CALLS: Final = (
     "plaid /link/session/connect",
     "plaid /link",
     "plaid /unsupported",
+    "plaid /sandbox/item/fire_webhook",
+    "plaid /item/webhook/update",
+    "plaid /webhook_verification_key/get",
     "simplefin /info",
     "simplefin /create",
     "simplefin /claim",
@@ -50,6 +53,7 @@ _WRITES: Final = frozenset(
         "plaid /sandbox/public_token/create",
         "plaid /link/token/create",
         "plaid /link/session/connect",
+        "plaid /item/webhook/update",
         "simplefin /claim",
     }
 )
@@ -66,7 +70,7 @@ class BankProtocol(Protocol):
 
 class BankRoutes:
     def __init__(self, services: Services, gate: Gate) -> None:
-        self._bank = Bank(services)
+        self.bank = Bank(services)
         self._gate = gate
 
     @cached_property
@@ -74,7 +78,7 @@ class BankRoutes:
         from tickover.server.bank.plaid import Plaid
         from tickover.server.bank.simplefin import Simplefin
 
-        return {"plaid": Plaid(self._bank), "simplefin": Simplefin(self._bank)}
+        return {"plaid": Plaid(self.bank), "simplefin": Simplefin(self.bank)}
 
     def has(self, path: str) -> bool:
         return path[1:].partition("/")[0] in _PREFIXES
@@ -101,7 +105,7 @@ class BankRoutes:
             path, outcome, milliseconds = route or "", protocol.outcome(response), 1000 * (time.monotonic() - begun)
             at, rows = request.opened.clock_time, request.opened.rows
             made = ConnectionCall(request.now, at, path, outcome, round(milliseconds, 1), rows)
-            self._bank.services.call_log.add(key, made)
+            self.bank.services.call_log.add(key, made)
         return response
 
     def _protocol_of(self, request: BankRequest) -> BankProtocol:

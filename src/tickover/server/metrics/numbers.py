@@ -19,7 +19,7 @@ from tickover.server.storage.store import Cause, DatabaseUnavailable
 Key = tuple[str, ...]
 """The name of a metric, and a value for each of its labels."""
 
-_CALLS: Final = (*OPERATIONS, *BANK_CALLS, "unknown")
+_CALLS: Final = (*OPERATIONS, *BANK_CALLS, "webhook", "unknown")
 """Calls of unknown methods and paths are counted together, because callers choose the name."""
 _OUTCOMES: Final = ("OK", *Reason)
 _ANY_CALL: Final = ("OK", Reason.INVALID_PARAMS, Reason.UNAVAILABLE, Reason.INTERNAL)
@@ -171,7 +171,7 @@ def _is_expected(key: Key) -> bool:
     if key[0] != "calls_total":
         return True
     _, name, outcome = key
-    if name in BANK_CALLS:
+    if name == "webhook" or name in BANK_CALLS:
         return outcome in ("OK", Reason.INVALID_REQUEST, Reason.UNAUTHENTICATED, Reason.UNAVAILABLE, Reason.INTERNAL)
     operation = OPERATIONS.get(name)
     if operation is None:

@@ -102,6 +102,7 @@ async def advance_test_clock(params: AdvanceEntry, caller: Caller, services: Ser
         advance = services.store.advance_clock
         clock, schedule = await services.clocks.load(params.id, caller, advance, params.frozen_time)
         check_time(params.frozen_time, clock)
+        services.clock_changed(clock.key)
         return clock_result(clock, schedule)
     clock, schedule = await services.clocks.find(params.id, caller)
     if params.events:
@@ -113,6 +114,7 @@ async def advance_test_clock(params: AdvanceEntry, caller: Caller, services: Ser
         if to is None:
             raise invalid_params([Fault("next", "existing", "must not be there, because nothing is left to happen")])
         check_time(to, clock)
+    services.clock_changed(clock.key)
     if not params.events:
         return clock_result(clock, schedule)
     cached = await services.ledgers.get(clock, schedule)

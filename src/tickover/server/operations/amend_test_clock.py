@@ -9,7 +9,7 @@ from tickover.api.fields import Text, doc, faults_of_each
 from tickover.api.limits import MAX_CANCELLED
 from tickover.api.timestamps import Instant
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
-from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams
+from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams, live_key
 from tickover.server.schedule.amend_schedule import NextSchedule, amend
 from tickover.server.schedule.clock import Clock
 from tickover.server.schedule.schedule import Schedule
@@ -64,4 +64,6 @@ async def amend_test_clock(params: AmendEntry, caller: Caller, services: Service
     async def compute(clock: Clock, schedule: Schedule) -> NextSchedule:
         return amend(clock, schedule, add, params.cancel or ())
 
-    return await services.clocks.amend(params.id, caller, compute)
+    amended = await services.clocks.amend(params.id, caller, compute)
+    services.clock_changed(live_key(params.id, caller.now))
+    return amended

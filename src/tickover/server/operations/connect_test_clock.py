@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from tickover.api import ids
 from tickover.api.connections import (
+    BankProtocol,
     BankSettings,
     CallsPerDay,
     Connected,
@@ -15,17 +16,19 @@ from tickover.api.connections import (
     Faults,
     Protocol,
     Quirks,
+    Webhook,
     fault_faults,
     quirk_faults,
 )
-from tickover.api.errors import Fault, Reason, Rejection, invalid_params
+from tickover.api.errors import Fault, Reason, Rejection, invalid_params, truncate
 from tickover.api.fields import Text, doc
 from tickover.api.limits import DEFAULT_INSTITUTION, MAX_CONNECTIONS, MAX_INSTITUTION
 from tickover.api.timestamps import Instant
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
 from tickover.server.sign_in import tokens
-from tickover.server.storage.store import StoredConnection, TooManyConnections
+from tickover.server.storage.store import StoredConnection, StoredWebhook, TooManyConnections
+from tickover.server.webhook_calls import MAX_URL, find_problem
 
 
 class ConnectEntry(ClockParams, frozen=True):
@@ -37,8 +40,13 @@ class ConnectEntry(ClockParams, frozen=True):
     quirks: Quirks | UnsetType = UNSET
     consent_days: ConsentDays | UnsetType = UNSET
     calls_per_day: CallsPerDay | UnsetType = UNSET
+    webhook: Annotated[
+        Annotated[str, Meta(max_length=MAX_URL)] | UnsetType,
+        doc("A URL that the bank calls when it shows something new, once the program has exchanged its token."),
+    ] = UNSET
 
     def faults(self, now: Instant) -> Iterator[Fault]:
+        yield from webhook_faults(self.webhook, self.protocol)
         yield from fault_faults(self.bank_faults)
         yield from quirk_faults(self.quirks, self.protocol)
 
@@ -70,7 +78,28 @@ def to_result(stored: StoredConnection) -> Connection:
         settings.quirks,
         settings.consent_days,
         settings.calls_per_day,
+        UNSET if stored.webhook is None else _webhook_result(stored.webhook),
     )
+
+
+def _webhook_result(stored: StoredWebhook) -> Webhook:
+    status = UNSET if stored.last_status is None else stored.last_status
+    return Webhook(stored.url, stored.is_owed, status, stored.last_at or UNSET)
+
+
+def webhook_faults(url: str | UnsetType | None, protocol: BankProtocol | None) -> Iterator[Fault]:
+    if url and protocol == "SIMPLEFIN":
+        yield Fault("webhook", "combination", "must not be there for SIMPLEFIN, which has no webhooks")
+
+
+def read_webhook(url: str | UnsetType | None, services: Services) -> StoredWebhook | None:
+    """Return the webhook of a request. Raise INVALID_PARAMS if the server may not call it."""
+    if url is UNSET or url is None:
+        return None
+    problem = find_problem(url, services.settings.webhook_hosts)
+    if problem:
+        raise invalid_params([Fault("webhook", "format", problem, truncate(url))])
+    return StoredWebhook(url)
 
 
 @Operation(
@@ -105,7 +134,14 @@ async def connect_test_clock(params: ConnectEntry, caller: Caller, services: Ser
     if params.protocol == "PLAID":
         secret = f"public-sandbox-{secret}"
     settings = BankSettings(params.bank_faults, params.quirks, params.consent_days, params.calls_per_day)
-    new = StoredConnection(services.mint.new_key(caller.now), params.protocol, params.institution, caller.now, settings)
+    new = StoredConnection(
+        services.mint.new_key(caller.now),
+        params.protocol,
+        params.institution,
+        caller.now,
+        settings,
+        webhook=read_webhook(params.webhook, services),
+    )
     await create_connection(new, secret, clock_key, caller, services)
     if params.protocol == "PLAID":
         return Connected(to_result(new), public_token=secret)

@@ -30,6 +30,10 @@ class Services:
     isolated_process: IsolatedProcess
     describe: Callable[[], bytes]
     """Returns the OpenRPC document."""
+    clock_changed: Callable[[bytes], None] = lambda _: None
+    """Is called after a change of what the bank shows, with the key of the clock."""
+    webhook_changed: Callable[[], None] = lambda: None
+    """Is called when a connection may have a webhook that it had not before."""
 
     def __post_init__(self) -> None:
         settings = self.settings

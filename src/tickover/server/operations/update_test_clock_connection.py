@@ -1,7 +1,7 @@
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
-from msgspec import UNSET, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from tickover.api.connections import (
     CallsPerDay,
@@ -14,9 +14,16 @@ from tickover.api.connections import (
 from tickover.api.errors import Fault, reject
 from tickover.api.fields import doc
 from tickover.api.timestamps import Instant
-from tickover.server.operations.connect_test_clock import ConnectionParams, to_result, unknown_connection
+from tickover.server.operations.connect_test_clock import (
+    ConnectionParams,
+    read_webhook,
+    to_result,
+    unknown_connection,
+    webhook_faults,
+)
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.operations.stored_clocks import EXAMPLE_CLOCK, live_key, not_found
+from tickover.server.webhook_calls import MAX_URL
 
 
 class UpdateConnectionEntry(ConnectionParams, frozen=True):
@@ -25,6 +32,9 @@ class UpdateConnectionEntry(ConnectionParams, frozen=True):
     )
     quirks: Annotated[Quirks | None | UnsetType, doc("New quirks of the bank, or null for none.")] = UNSET
     calls_per_day: Annotated[CallsPerDay | None | UnsetType, doc("A new limit, or null for none.")] = UNSET
+    webhook: Annotated[
+        Annotated[str, Meta(max_length=MAX_URL)] | None | UnsetType, doc("A new URL to call, or null for none.")
+    ] = UNSET
 
     def faults(self, now: Instant) -> Iterator[Fault]:
         yield from fault_faults(self.bank_faults)
@@ -54,15 +64,21 @@ async def update_test_clock_connection(
     """
     clock_key, key = live_key(params.id, caller.now), params.key
     given = {name: getattr(params, name) for name in ("bank_faults", "quirks", "calls_per_day")}
+    changes: dict[str, Any]
     changes = {name: UNSET if value is None else value for name, value in given.items() if value is not UNSET}
-    if "NO_IDS" in (params.quirks or ()):
-        # The only quirk that depends on the protocol, which never changes.
+    if params.webhook is not UNSET:
+        changes["webhook"] = read_webhook(params.webhook, services)
+    if params.webhook or "NO_IDS" in (params.quirks or ()):
+        # These depend on the protocol, which never changes.
         connections = await services.store.list_connections(clock_key, caller.token) or ()
         protocol = next((found.protocol for found in connections if found.key == key), None)
-        reject(list(quirk_faults(params.quirks, protocol)))
+        reject([*quirk_faults(params.quirks, protocol), *webhook_faults(params.webhook, protocol)])
     updated = await services.store.update_connection(key, clock_key, caller.token, changes)
     if updated is None:
         raise not_found()
     if not updated:
         raise unknown_connection()
+    services.clock_changed(clock_key)
+    if params.webhook:
+        services.webhook_changed()
     return OneConnection(to_result(updated))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, TypeVar
 
 from msgspec import json
+from msgspec.structs import astuple
 
 from tickover.api.connections import BankProtocol, ConnectionCall
 from tickover.api.errors import unauthenticated
@@ -31,9 +32,11 @@ from tickover.server.storage.store import (
     Created,
     ExistingClock,
     IdempotencyRecord,
+    LeasedWebhook,
     Moved,
     NameChanges,
     NewSession,
+    OwedWebhook,
     Owner,
     Quota,
     QuotaExceeded,
@@ -46,12 +49,14 @@ from tickover.server.storage.store import (
     TooManyConnections,
     TooManyLinkTokens,
     TooManyTokens,
+    WebhookProgress,
 )
 from tickover.server.storage.write_probe import WriteProbe
 
 _Outcome = TypeVar("_Outcome")
 _DELETED_AT_ONCE: Final = 100
 """Clocks that are deleted with a user in one transaction, so that other calls don't wait for long."""
+_NEVER: Final = 2**62
 
 
 class BaseStore(ABC):
@@ -214,6 +219,37 @@ class BaseStore(ABC):
             return None
         found_key, calls = found[0]
         return False if found_key is None else rows.decode_calls(calls)
+
+    async def update_webhook(
+        self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes, url: str | None
+    ) -> bool:
+        values = access_digest, protocol, min_live_key, url
+        return bool(await self._change(statements.UPDATE_WEBHOOK, *values, is_repeatable=True))
+
+    async def list_webhook_clocks(self, min_live_key: bytes) -> set[bytes]:
+        return {key for (key,) in await self._read(statements.LIST_WEBHOOK_CLOCKS, min_live_key)}
+
+    async def list_owed_webhooks(
+        self,
+        now: Instant,
+        lease_time: Instant,
+        *,
+        clock_key: bytes | None = None,
+        min_live_key: bytes = b"",
+        at_start: bool = False,
+    ) -> list[OwedWebhook]:
+        statement = statements.LIST_OWED_WEBHOOKS if clock_key is None else statements.LIST_OWED_WEBHOOKS_OF_CLOCK
+        latest = _NEVER if at_start else to_micros(now)
+        found = await self._read(statement, clock_key or min_live_key, to_micros(lease_time), latest)
+        return [OwedWebhook(*row) for row in found]
+
+    async def lease_webhook(self, key: bytes, now: Instant, until: Instant) -> LeasedWebhook | None:
+        leased = await self._change(statements.LEASE_WEBHOOK, key, to_micros(now), to_micros(until))
+        return LeasedWebhook(*leased[0]) if leased else None
+
+    async def end_webhook_lease(self, key: bytes, until: Instant, progress: WebhookProgress) -> bool:
+        values = astuple(progress)
+        return bool(await self._change(statements.END_WEBHOOK_LEASE, key, to_micros(until), *values))
 
     async def claim_connection(
         self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from tickover.server.settings import SettingError
 
-FIRST_VERSION: Final = 104
+FIRST_VERSION: Final = 105
 """The version of a schema without migrations. Databases of unreleased versions have smaller numbers."""
 _FOLDER: Final = Path(__file__).parent
 

@@ -20,6 +20,7 @@ from tickover.server.storage.store import (
     StoredClock,
     StoredConnection,
     StoredLinkToken,
+    StoredWebhook,
     Token,
 )
 
@@ -76,10 +77,15 @@ def connection_of(  # noqa: PLR0913, PLR0917 - one argument for each column
     settings: str | None,
     claimed: object,
     is_clock: object,
+    url: str | None,
+    is_owed: object,
+    status: int | None,
+    last_at: int | None,
 ) -> StoredConnection:
     instant = from_micros(created_at)
     decoded = decode_settings(settings)
-    return StoredConnection(key, protocol, institution, instant, decoded, bool(claimed), bool(is_clock))
+    webhook = None if url is None else StoredWebhook(url, bool(is_owed), status, _optional_instant(last_at))
+    return StoredConnection(key, protocol, institution, instant, decoded, bool(claimed), bool(is_clock), webhook)
 
 
 def decode_settings(settings: str | None) -> BankSettings:
@@ -104,9 +110,9 @@ def connections_of(rows: Sequence[Sequence[Any]]) -> list[StoredConnection] | No
 
 def connected_clock(*columns: Any) -> ConnectedClock:
     """Return the clock of these columns: those of a connection, and those of its clock."""
-    connected_at, consent_from, login_required, owner, *clock = columns[7:]
+    connected_at, consent_from, login_required, owner, *clock = columns[11:]
     instants = from_micros(connected_at), from_micros(consent_from)
-    return ConnectedClock(connection_of(*columns[:7]), *instants, bool(login_required), owner, stored_clock(*clock))
+    return ConnectedClock(connection_of(*columns[:11]), *instants, bool(login_required), owner, stored_clock(*clock))
 
 
 def link_token_of(*columns: Any) -> tuple[StoredLinkToken, Token]:

@@ -108,14 +108,19 @@ DELETE_CONNECTIONS: Final = _both("delete from connections where clock_key = $1 
 
 # The name of a clock that is the institution of its connections.
 _NAME: Final = f"coalesce(substr(name, 1, {MAX_INSTITUTION}), '{DEFAULT_INSTITUTION}')"
+# All that decides what a connection shows. A call is owed if something has changed since everything was announced.
+_BANK_STATE: Final = "concat_ws(':', frozen_time, revision, login_required, settings, consent_from)"
+_IS_OWED: Final = f"webhook_checked is distinct from {_BANK_STATE}"
 _CONNECTION: Final = f"""
     connections.key, protocol, coalesce(institution, {_NAME}), connections.created_at, settings,
-    access_digest is not null, institution is null"""
+    access_digest is not null, institution is null,
+    webhook, access_digest is not null and {_IS_OWED}, webhook_status, webhook_at"""
 COUNT_CONNECTIONS: Final = _both(f"""
     select (select count(*) from connections where clock_key = $3) from clocks where key = $3 and owner = {OWNER}""")
 INSERT_CONNECTION: Final = _both("""
-    insert into connections (key, clock_key, protocol, institution, created_at, connected_at, settings, setup_digest)
-    select $1, $2, $3, $4, $5, frozen_time, $6, $7 from clocks where key = $2 and {lock} returning key""")
+    insert into connections
+      (key, clock_key, protocol, institution, created_at, connected_at, settings, setup_digest, webhook)
+    select $1, $2, $3, $4, $5, frozen_time, $6, $7, $8 from clocks where key = $2 and {lock} returning key""")
 # A clock without connections has one row without values.
 LIST_CONNECTIONS: Final = _both(f"""
     select {_CONNECTION} from clocks left join connections on clock_key = clocks.key
@@ -124,7 +129,9 @@ LIST_CONNECTIONS: Final = _both(f"""
 FIND_CONNECTION_OF_CLOCK: Final = _both(f"""
     select {_CONNECTION} from clocks left join connections on clock_key = clocks.key and connections.key = $4
     where clocks.key = $3 and owner = {OWNER}""")
-UPDATE_SETTINGS: Final = _both("update connections set settings = $2 where key = $1 and {lock} returning key")
+UPDATE_SETTINGS: Final = _both("""
+    update connections set settings = $2, webhook = $3, webhook_tried = null, webhook_attempts = 0
+    where key = $1 and {lock} returning key""")
 FIND_RECENT_CALLS: Final = _both("""
     select frozen_time, settings, recent_calls from connections join clocks on clocks.key = clock_key
     where connections.key = $1""")
@@ -152,6 +159,27 @@ REQUIRE_LOGIN: Final = _both("""
     where access_digest = $1 and protocol = $2 and clock_key >= $3 returning true""")
 END_CONNECTION: Final = _both("""
     delete from connections where access_digest = $1 and protocol = $2 and clock_key >= $3 returning true""")
+UPDATE_WEBHOOK: Final = _both("""
+    update connections set webhook = $4, webhook_tried = null, webhook_attempts = 0
+    where access_digest = $1 and protocol = $2 and clock_key >= $3 returning true""")
+LIST_WEBHOOK_CLOCKS: Final = _both("""
+    select distinct clock_key from connections
+    where webhook is not null and access_digest is not null and clock_key >= $1""")
+_OWED_WEBHOOKS: Final = f"""
+    select connections.key, clock_key, owner, access_digest, protocol, {_BANK_STATE}
+    from connections join clocks on clocks.key = clock_key
+    where webhook is not null and access_digest is not null and {_IS_OWED} and webhook_lease <= $2
+      and (webhook_next_at <= $3 or webhook_tried is distinct from {_BANK_STATE})"""
+LIST_OWED_WEBHOOKS: Final = _both(f"{_OWED_WEBHOOKS} and clock_key >= $1 limit 1000")
+LIST_OWED_WEBHOOKS_OF_CLOCK: Final = _both(f"{_OWED_WEBHOOKS} and clock_key = $1")
+LEASE_WEBHOOK: Final = _both("""
+    update connections set webhook_lease = $3
+    where key = $1 and webhook_lease <= $2 and webhook is not null
+    returning webhook, webhook_announced, webhook_tried, webhook_attempts, webhook_status, webhook_at""")
+END_WEBHOOK_LEASE: Final = _both("""
+    update connections set webhook_announced = $3, webhook_checked = coalesce($4, webhook_checked), webhook_tried = $5,
+      webhook_attempts = $6, webhook_next_at = $7, webhook_status = $8, webhook_at = $9, webhook_lease = 0
+    where key = $1 and webhook_lease = $2 returning true""")
 FIND_INSTITUTION: Final = _both(f"""
     select coalesce(institution, {_NAME}) from connections join clocks on clocks.key = clock_key
     where connections.key = $1 and clock_key >= $2
@@ -159,8 +187,10 @@ FIND_INSTITUTION: Final = _both(f"""
 FIND_LOGIN: Final = _both(f"""
     select settings, frozen_time from connections join clocks on clocks.key = clock_key
     where access_digest = $3 and clock_key >= $4 and owner = {OWNER}""")
+# The program that repairs a login knows, so the webhook doesn't announce it.
 REPAIR_LOGIN: Final = _both("""
-    update connections set login_required = false, settings = $2, consent_from = $3, setup_digest = $4
+    update connections set login_required = false, settings = $2, consent_from = $3, setup_digest = $4,
+      webhook_announced = replace(webhook_announced, '"login_required":true', '"login_required":false')
     where access_digest = $1 and {lock} returning key""")
 
 # Link tokens. Their owner is the access token that created them.

@@ -1,7 +1,7 @@
 """The interface `Store`, and the types of its results."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -164,6 +164,54 @@ class TooManyTokens(Struct, frozen=True):
     first_expires_at: Instant
 
 
+class StoredWebhook(Struct, frozen=True):
+    """Where the bank announces what is new."""
+
+    url: str
+    is_owed: bool = False
+    """Whether something may be new that it has not announced."""
+    last_status: int | None = None
+    """The HTTP status of the last response. None if the last call had none."""
+    last_at: Instant | None = None
+
+
+class OwedWebhook(NamedTuple):
+    """A connection whose program may have to be called."""
+
+    key: bytes
+    clock_key: bytes
+    owner: bytes
+    access_digest: bytes
+    protocol: BankProtocol
+    state: str
+    """Equal to an earlier one only if the bank shows the same."""
+
+
+class LeasedWebhook(NamedTuple):
+    """A webhook that one server may call until the end of its lease."""
+
+    url: str
+    announced: str | None
+    tried: str | None
+    """The state of the last failed call."""
+    attempts: int
+    last_status: int | None
+    last_at: int | None
+
+
+class WebhookProgress(Struct, frozen=True):
+    """What a lease has achieved."""
+
+    announced: str | None
+    checked: str | None = None
+    """The state of which everything is announced. None leaves it as it was."""
+    tried: str | None = None
+    attempts: int = 0
+    next_at: int = 0
+    last_status: int | None = None
+    last_at: int | None = None
+
+
 class StoredConnection(Struct, frozen=True):
     """A connection of a clock to a program that speaks the protocol of a bank."""
 
@@ -176,6 +224,7 @@ class StoredConnection(Struct, frozen=True):
     """Whether a program has exchanged the setup secret for an access secret."""
     has_clock_institution: bool = False
     """Whether the institution is the clock itself, whose name may change."""
+    webhook: StoredWebhook | None = None
 
 
 class TooManyConnections(Struct, frozen=True):
@@ -438,7 +487,10 @@ class Store(Protocol):
     async def update_connection(
         self, key: bytes, clock_key: bytes, owner: Owner, changes: Mapping[str, Any]
     ) -> StoredConnection | Literal[False] | None:
-        """Replace some settings of a connection. Return False if there is none, and None if there is no such clock."""
+        """Replace some settings of a connection, or its webhook.
+
+        Return False if there is no such connection, and None if there is no such clock.
+        """
 
     async def count_bank_call(self, key: bytes, account: str, now: Instant) -> bool | None:
         """Count a call for data at the clock's time. Return False, and count nothing, if it exceeds the limit.
@@ -454,6 +506,35 @@ class Store(Protocol):
         self, key: bytes, clock_key: bytes, owner: Owner
     ) -> Sequence[ConnectionCall] | Literal[False] | None:
         """Return the last calls, oldest first. False if there is no such connection, None if no such clock."""
+
+    async def update_webhook(
+        self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes, url: str | None
+    ) -> bool:
+        """Replace or remove the webhook of a connection. Return False if the secret is unknown."""
+
+    async def list_webhook_clocks(self, min_live_key: bytes) -> set[bytes]:
+        """Return the keys of clocks that have claimed connections with webhooks."""
+
+    async def list_owed_webhooks(
+        self,
+        now: Instant,
+        lease_time: Instant,
+        *,
+        clock_key: bytes | None = None,
+        min_live_key: bytes = b"",
+        at_start: bool = False,
+    ) -> list[OwedWebhook]:
+        """Return the claimed connections of a clock, or of all, whose bank may show something that is not announced.
+
+        Without those whose lease has not ended at `lease_time`, and without those whose last call failed, until the
+        next attempt. A server that starts tries at once.
+        """
+
+    async def lease_webhook(self, key: bytes, now: Instant, until: Instant) -> LeasedWebhook | None:
+        """Let no other server call this webhook until then. Return None if another server may call it now."""
+
+    async def end_webhook_lease(self, key: bytes, until: Instant, progress: WebhookProgress) -> bool:
+        """Store what a lease has achieved, and end it. Return False if it has ended."""
 
     async def claim_connection(
         self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes

@@ -32,7 +32,8 @@ def create_connection(
         return TooManyConnections()
     institution = None if new.has_clock_institution else new.institution
     values = new.protocol, institution, to_micros(new.created_at), encode_settings(new.settings)
-    yield write(Call(statements.INSERT_CONNECTION, (new.key, clock_key, *values, setup_digest)))
+    webhook = new.webhook and new.webhook.url
+    yield write(Call(statements.INSERT_CONNECTION, (new.key, clock_key, *values, setup_digest, webhook)))
     return Created()
 
 
@@ -68,8 +69,11 @@ def update_connection(
     if found[0] is None:
         return False
     stored = connection_of(*found)
-    updated = replace(stored, settings=replace(stored.settings, **changes))
-    written = yield write(Call(statements.UPDATE_SETTINGS, (key, encode_settings(updated.settings))))
+    settings = {name: change for name, change in changes.items() if name != "webhook"}
+    webhook = changes.get("webhook", stored.webhook)
+    updated = replace(stored, settings=replace(stored.settings, **settings), webhook=webhook)
+    values = key, encode_settings(updated.settings), webhook and webhook.url
+    written = yield write(Call(statements.UPDATE_SETTINGS, values))
     return updated if written else False
 
 

@@ -57,22 +57,36 @@ create index creations_by_clock on creations (clock_key);
 -- connected_at, consent_from: the clock's time when it
 -- was connected, and when the secret was claimed. settings: a JSON object. recent_calls: a JSON object; by account, the
 -- instants of calls in the clock's time and their number.
+-- webhook: the URL to call when the bank shows something that it has not announced. webhook_announced: a JSON object.
+-- webhook_checked, webhook_tried: the state of clock and connection of which everything is announced, and of the last failed
+-- call. webhook_attempts: failed calls in this state; webhook_next_at: when to try again. webhook_lease: until when a server
+-- calls. webhook_status, webhook_at: the last response and when it arrived.
 create table connections (
-  key            blob    not null primary key,
-  clock_key      blob    not null,
-  protocol       text    not null,
-  institution    text,
-  created_at     integer not null,
-  connected_at   integer not null,
-  settings       text,
-  consent_from   integer,
-  recent_calls   text,
-  last_calls     text,
-  setup_digest   blob,
-  access_digest  blob,
-  login_required integer not null default 0
+  key               blob    not null primary key,
+  clock_key         blob    not null,
+  protocol          text    not null,
+  institution       text,
+  created_at        integer not null,
+  connected_at      integer not null,
+  settings          text,
+  consent_from      integer,
+  recent_calls      text,
+  last_calls        text,
+  setup_digest      blob,
+  access_digest     blob,
+  login_required    integer not null default 0,
+  webhook           text,
+  webhook_announced text,
+  webhook_checked   text,
+  webhook_tried     text,
+  webhook_attempts  integer not null default 0,
+  webhook_next_at   integer not null default 0,
+  webhook_lease     integer not null default 0,
+  webhook_status    integer,
+  webhook_at        integer
 ) strict, without rowid;
 create index connections_by_clock on connections (clock_key);
+create index connections_by_webhook on connections (clock_key) where webhook is not null;
 create unique index connections_by_setup_digest on connections (setup_digest) where setup_digest is not null;
 create unique index connections_by_access_digest on connections (access_digest) where access_digest is not null;
 
