@@ -49,6 +49,7 @@ async def token(store: Store) -> Token:
     await store.create_clock(clock(1), user(1), b"schedule", Quota(), make_record(1))
     await store.create_access_token(*access_token(5), user(1), 50)
     await store.create_connection(connection(5), digest(5), key(1), user(1), 20)
+    await store.claim_connection(digest(5), digest(105), "PLAID", bytes(16))
     return token
 
 
