@@ -14,6 +14,7 @@ from tickover.api.limits import (
     MAX_BATCH_BYTES,
     MAX_CATEGORY,
     MAX_CLOCK_NAME,
+    MAX_EVENTS,
     MAX_EXPECTATIONS,
     MAX_LABEL_VALUE,
     MAX_LABELS,
@@ -168,6 +169,10 @@ async def test_no_clock_exceeds_its_maximum_size(world: World, token: str, chara
     detailed = await world.call("getTestClock", {"id": id, "details": True}, token)
     forked = await world.call("forkTestClock", {"id": id, "at": LATE}, token)
     assert max(len(one.body) for one in (response, moved, detailed, forked)) <= batch_response._MAX_CLOCK
+    again = (await world.result("forkTestClock", {"id": id}, token))["clock"]["id"]
+    happened = await world.result("advanceTestClock", {"id": again, "frozenTime": LATER, "events": True}, token)
+    assert len(happened["events"]) == MAX_EVENTS
+    assert len(json.dumps(happened["events"], ensure_ascii=False).encode()) <= batch_response._MAX_HAPPENED
 
 
 @pytest.mark.parametrize(
