@@ -241,4 +241,6 @@ def test_a_user_has_four_calls_at_a_time(program: Program) -> None:
         other = connect(program, fast.url, "webhooks8@example.test")
         other.settle()
         assert fast.received, "others don't wait"
+        fired = app.plaid("/sandbox/item/fire_webhook", webhook_code=_UPDATES)
+        assert fired["error_code"] == "RATE_LIMIT"
         assert slow.waiting == 4

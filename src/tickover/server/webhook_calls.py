@@ -5,6 +5,7 @@ A URL and the addresses of its name are checked, so that no request reaches othe
 
 import asyncio
 import socket
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final
@@ -14,6 +15,7 @@ from tickover.server.networks import is_address, is_loopback
 
 MAX_URL: Final = 2000
 CALL_SECONDS: Final = 10.0
+_MAX_CALLS_OF_USER: Final = 4
 _MAX_HEAD: Final = 64 * 1024
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _NAT64: Final = ip_network("64:ff9b::/96")
@@ -21,6 +23,25 @@ _NAT64: Final = ip_network("64:ff9b::/96")
 
 class CallFailed(Exception):
     """The webhook has not responded."""
+
+
+class CallsInProgress:
+    """The number of calls in progress of each user, which is limited."""
+
+    def __init__(self) -> None:
+        self._numbers: Counter[bytes] = Counter()
+
+    def begin(self, user: bytes) -> bool:
+        """Count a call, unless the user has as many as are allowed."""
+        if self._numbers[user] >= _MAX_CALLS_OF_USER:
+            return False
+        self._numbers[user] += 1
+        return True
+
+    def end(self, user: bytes) -> None:
+        self._numbers[user] -= 1
+        if not self._numbers[user]:
+            del self._numbers[user]
 
 
 def find_problem(url: str, allowed_hosts: Sequence[str]) -> str | None:

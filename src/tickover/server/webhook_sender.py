@@ -4,7 +4,6 @@ There is no queue: a connection keeps what it has announced. So nothing is lost 
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -34,7 +33,6 @@ _RETRY_SECONDS: Final = (1, 5, 30)
 _LATER_RETRY_SECONDS: Final = 60
 _MAX_ATTEMPTS: Final = len(_RETRY_SECONDS) + 24 * 60
 _NEVER: Final = 2**62
-_MAX_CALLS_OF_USER: Final = 4
 
 
 class WebhookSender:
@@ -56,7 +54,6 @@ class WebhookSender:
         self._has_changed = asyncio.Event()
         self._tasks: dict[bytes, asyncio.Task[None]] = {}
         """By connection."""
-        self._calls_of_users: Counter[bytes] = Counter()
         self._must_search = False
         self._is_starting = True
 
@@ -121,19 +118,16 @@ class WebhookSender:
 
     def _start(self, owed: list[OwedWebhook]) -> None:
         for webhook in owed:
-            if webhook.key in self._tasks or self._calls_of_users[webhook.owner] >= _MAX_CALLS_OF_USER:
+            if webhook.key in self._tasks or not self._bank.webhook_calls.begin(webhook.owner):
                 self._skipped.add(webhook.clock_key)
                 continue
-            self._calls_of_users[webhook.owner] += 1
             task = asyncio.create_task(self._call(webhook))
             self._tasks[webhook.key] = task
             task.add_done_callback(partial(self._end, webhook))
 
     def _end(self, webhook: OwedWebhook, _: asyncio.Task[None]) -> None:
         del self._tasks[webhook.key]
-        self._calls_of_users[webhook.owner] -= 1
-        if not self._calls_of_users[webhook.owner]:
-            del self._calls_of_users[webhook.owner]
+        self._bank.webhook_calls.end(webhook.owner)
         self._changed |= self._skipped
         self._skipped.clear()
         if self._changed:

@@ -24,6 +24,7 @@ from tickover.server.schedule.quirks import NO_QUIRKS, AppliedQuirks
 from tickover.server.schedule.schedule import Schedule
 from tickover.server.sign_in import tokens
 from tickover.server.storage.store import ConnectedClock, StoredConnection
+from tickover.server.webhook_calls import CallsInProgress
 
 _MAX_KNOWN_CONNECTIONS: Final = 10_000
 _MAX_CACHED_BYTES: Final = 20_000_000
@@ -98,6 +99,7 @@ class OpenClock(Struct, frozen=True):
 class Bank:
     def __init__(self, services: Services) -> None:
         self.services = services
+        self.webhook_calls = CallsInProgress()
         self._clocks: LruCache[bytes, bytes] = LruCache(_MAX_KNOWN_CONNECTIONS)
         """The key of the clock, by the digest of an access secret that was valid before."""
         self._rows: LruCache[tuple[bytes, int, AppliedQuirks, BankProtocol], dict[int, Raw]] = LruCache(

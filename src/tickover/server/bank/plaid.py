@@ -222,7 +222,9 @@ class Plaid:
         if webhook is None or body is None:
             message = "the item has no webhook, or the webhook can't be fired"
             raise PlaidError("SANDBOX_WEBHOOK_INVALID", message, "SANDBOX_ERROR")
-        self._webhooks.fire(webhook.url, body, request.now)
+        if not self._webhooks.fire(webhook.url, body, clock.owner, request.now):
+            message = "too many webhooks are being called; try again"
+            raise PlaidError("RATE_LIMIT", message, "RATE_LIMIT_EXCEEDED", 429)
         return {"webhook_fired": True}
 
     async def _get_verification_key(self, call: VerificationKeyRequest, _: BankRequest) -> Members:

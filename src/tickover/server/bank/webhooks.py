@@ -7,6 +7,7 @@ changes.
 import asyncio
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct, json
@@ -114,13 +115,21 @@ class WebhookCaller:
     def __init__(self, bank: Bank) -> None:
         self._hosts = bank.services.settings.webhook_hosts
         self.signer = PlaidSigner(bank.services.mint)
+        self._calls = bank.webhook_calls
         self._fired: set[asyncio.Task[int | None]] = set()
 
-    def fire(self, url: str, body: bytes, now: Instant) -> None:
-        """Send a call once, without waiting for it."""
+    def fire(self, url: str, body: bytes, owner: bytes, now: Instant) -> bool:
+        """Send a call once, without waiting for it. Return False if the user has too many calls in progress."""
+        if not self._calls.begin(owner):
+            return False
         task = asyncio.create_task(self.send(url, body, now))
         self._fired.add(task)
-        task.add_done_callback(self._fired.discard)
+        task.add_done_callback(partial(self._end, owner))
+        return True
+
+    def _end(self, owner: bytes, task: "asyncio.Task[int | None]") -> None:
+        self._fired.discard(task)
+        self._calls.end(owner)
 
     async def send(self, url: str, body: bytes, now: Instant) -> int | None:
         """Send a signed call once. Return the status of its response, or None without a response."""
