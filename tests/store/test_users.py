@@ -20,6 +20,7 @@ from tests.store.values import (
     connection,
     digest,
     link,
+    link_token,
     make_record,
     sent,
     session,
@@ -30,10 +31,13 @@ from tickover.server.settings import SettingError
 from tickover.server.storage import migrations, open_store
 from tickover.server.storage.admin.admin_users import Deleted, User, UserDetails, Users, open_users
 from tickover.server.storage.migrations import Migration, newest_version
-from tickover.server.storage.store import Quota, Store
+from tickover.server.storage.store import Quota, Store, Token
 
 RowsOf = Callable[[str], Awaitable[int]]
-TABLES = ["users", "tokens", "clocks", "schedules", "creations", "connections", "login_emails", "login_failures"]
+TABLES = [
+    "users", "tokens", "link_tokens", "clocks", "schedules", "creations", "connections", "login_emails",
+    "login_failures",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -43,7 +47,7 @@ async def users(store: Store, database_url: str) -> AsyncIterator[Users]:
 
 
 async def add_user(store: Store, number: int, email: str) -> User:
-    """Create a user with a session, an access token, a code with a failed attempt, and two clocks.
+    """Create a user with a session, an access token with a link token, a code with a failed attempt, and two clocks.
 
     One of the clocks has a connection, and the other has expired.
     """
@@ -56,6 +60,8 @@ async def add_user(store: Store, number: int, email: str) -> User:
     await sent(store, code(number + 200, email=email))
     assert await store.count_attempt(email, code_limits(), NOW)
     await store.create_access_token(*access_token(number + 300), key, 50)
+    token = Token(digest(number + 300), key, NOW + DAY)
+    await store.create_link_token(link_token(), digest(number + 500), token, 10)
     await add_clock_once(store, make_record(number), clock(number), key)
     await store.create_connection(connection(number), digest(number), clock(number).key, key, 20)
     await add_clock_once(store, make_record(number + 400), clock(number + 400, NOW - WEEK), key)

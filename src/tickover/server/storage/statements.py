@@ -226,6 +226,7 @@ REVOKE_SESSIONS: Final = _both("""
 FIND_USER_OF_TOKEN: Final = _both("select key, email from tokens join users on key = user_key where digest = $1")
 DELETE_USER: Final = _both("delete from users where key = $1 and {lock} returning key")
 DELETE_TOKENS: Final = _both("delete from tokens where user_key = $1 and {lock}")
+DELETE_LINK_TOKENS: Final = _both("delete from link_tokens where user_key = $1 and {lock}")
 _CLOCKS_OF_USER: Final = "select key from clocks where owner = $1"
 FIND_CLOCK_OF_USER: Final = _both(f"{_CLOCKS_OF_USER} limit 1")
 HAS_CLOCKS: Final = _both(f"{_CLOCKS_OF_USER} and {{lock}} limit 1")

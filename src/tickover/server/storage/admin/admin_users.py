@@ -93,6 +93,7 @@ class Users:
             emails = await db.fetch("delete from login_emails where email = $1 returning 1", user.email)
             await db.fetch("delete from login_failures where email = $1", user.email)
             await db.fetch(f"delete from connections where clock_key in {_CLOCKS}", user.key)
+            await db.fetch("delete from link_tokens where user_key = $1", user.key)
         try:
             async with self._transaction() as db:
                 records = await db.fetch(f"delete from creations where clock_key in {_CLOCKS} returning 1", user.key)

@@ -100,6 +100,7 @@ def delete_user(token_digest: bytes, now: Instant) -> Rule[bytes | None]:
     yield write(
         Call(statements.DELETE_USER, (key,)),
         Call(statements.DELETE_TOKENS, (key,)),
+        Call(statements.DELETE_LINK_TOKENS, (key,)),
         Call(statements.DELETE_EMAILS, (email,)),
         Call(statements.RESET_FAILURES, (email,)),
     )
