@@ -51,7 +51,7 @@ from tickover.server.bank.plaid_requests import (
     decoder_of,
     read_request,
 )
-from tickover.server.bank.sync import Cursor, read_cursor, read_page, write_cursor
+from tickover.server.bank.sync import START, Cursor, read_cursor, read_page, write_cursor
 from tickover.server.bank.webhooks import WebhookCaller, body_to_fire
 from tickover.server.http1.http_messages import SAFE_HEADERS, Header, Response
 from tickover.server.schedule.bank_changes import Shown
@@ -267,10 +267,8 @@ class Plaid:
         rows, wanted = view.rows, {account.key for account in accounts}
         found = [
             position
-            for position in range(len(rows) - 1, -1, -1)
-            if state.shows(rows[position])
-            and start <= rows[position].content.at.date() <= end
-            and rows[position].account.key in wanted
+            for position in reversed(view.shown(state))
+            if start <= rows[position].content.at.date() <= end and rows[position].account.key in wanted
         ]
         found.sort(key=lambda position: rows[position].content.at, reverse=True)
         offset = call.options.offset or 0
@@ -326,7 +324,8 @@ class Plaid:
     async def _before(self, clock: OpenClock, cursor: Cursor) -> Shown:
         """Return what the client has seen. The connection may have had other quirks then."""
         quirks = cursor.seen.quirks
-        view = clock.view if quirks == clock.quirks.names else await self._bank.view_with(clock, quirks)
+        has_same_rows = quirks == clock.quirks.names or cursor.seen == START
+        view = clock.view if has_same_rows else await self._bank.view_with(clock, quirks)
         return Shown(view, cursor.seen)
 
     async def _encode_rows(self, clock: OpenClock, positions: Sequence[int], *, described: bool | None) -> list[Raw]:

@@ -2,7 +2,8 @@
 
 import re
 from base64 import b64decode
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
@@ -157,11 +158,11 @@ class Simplefin:
         ]
         rows: dict[str, list[Raw]] = {account.key: [] for account in accounts}
         if accounts and not query.balances_only:
-            positions = _find_rows(clock, rows, query)
-            for position, encoded in zip(
-                positions, await self._bank.encode_rows(clock, positions, _encode_row), strict=True
-            ):
-                rows[clock.view.rows[position].account.key].append(encoded)
+            positions, view_rows = _find_rows(clock, query), clock.view.rows
+            encoded = await self._bank.encode_rows(clock, positions, _encode_row)
+            for position, piece in zip(positions, encoded, strict=True):
+                if (found := rows.get(view_rows[position].account.key)) is not None:
+                    found.append(piece)
         return [self._to_account(clock, account, rows[account.key], query) for account in accounts]
 
     def _to_account(
@@ -186,17 +187,18 @@ def _too_many_requests() -> Response:
     return SimplefinError(429, "Too many requests. Try again later.").response
 
 
-def _find_rows(clock: OpenClock, accounts: Collection[str], query: _Query) -> list[int]:
-    """Return the positions of the rows of these accounts that the bank shows and the query asks for."""
-    view, state = clock.shown
-    found = []
+def _find_rows(clock: OpenClock, query: _Query) -> list[int]:
+    """Return the positions of the rows that the bank shows and the query asks for, of all accounts."""
+    rows = clock.view.rows
+    shown = clock.view.shown(clock.shown.state)
     # A row is never shown before its date.
-    for position in view.begin_between(query.start, clock.at):
-        row = view.rows[position]
-        is_wanted = query.start <= row.content.at < query.end and (query.pending or not row.content.is_pending)
-        if is_wanted and row.account.key in accounts and state.shows(row):
-            found.append(position)
-    return found
+    first = bisect_left(shown, clock.view.begin_between(query.start, clock.at).start)
+    return [
+        position
+        for position in shown[first:]
+        if query.start <= (content := rows[position].content).at < query.end
+        and (query.pending or not content.is_pending)
+    ]
 
 
 def _encode_row(row: Row) -> bytes:

@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cached_property
 from operator import attrgetter
@@ -19,6 +20,8 @@ from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.money import to_common_unit
 from tickover.server.schedule.quirks import NO_QUIRKS, AppliedQuirks
 
+_START: Final = datetime.min.replace(tzinfo=UTC)
+"""Before everything."""
 _ZERO: Final = Fraction(0)
 _since: Final = attrgetter("since")
 _ITEMS_PER_STEP: Final = 100
@@ -45,6 +48,7 @@ class BankView:
         self.rows: list[Row] = []
         """Sorted by the instant from which they are shown."""
         self.recent_changes: LruCache[tuple[State, State], Changes] = LruCache(_MAX_RECENT_CHANGES)
+        self._recently_shown: LruCache[State, list[int]] = LruCache(_MAX_RECENT_CHANGES)
 
     def build(self) -> Iterator[None]:
         """Compute the rows. Pause now and then for other work."""
@@ -105,6 +109,16 @@ class BankView:
     def begin_between(self, first: Instant, last: Instant) -> range:
         """Return the positions of rows that begin at or between these instants."""
         return range(bisect_left(self.rows, first, key=_since), bisect_right(self.rows, last, key=_since))
+
+    def shown(self, state: State) -> Sequence[int]:
+        """Return the positions of the rows that are shown in a state."""
+        # Apps fetch the same state more than once.
+        found = self._recently_shown.get(state)
+        if found is None:
+            shows, rows = state.shows, self.rows
+            found = [position for position in self.begin_between(_START, state.at) if shows(rows[position])]
+            self._recently_shown.put(state, found)
+        return found
 
     def differ_between(self, before: State, now: State) -> Sequence[int]:
         """Return the positions of all rows that may be shown in only one of these states."""
