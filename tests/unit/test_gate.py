@@ -404,3 +404,20 @@ async def test_every_call_is_observed() -> None:
         ("is rejected", Reason.CLOCK_NOT_FOUND),
         ("works", None),
     ]
+
+
+async def test_user_that_rests_goes_on_although_a_timer_is_early() -> None:
+    calls = Calls()
+    held = calls.start("other", "held")
+    await settle()
+    resting = calls.start("busy", "busy", partial(calls.compute, steps=2))
+    await settle()
+    # The timer ends here, and the user still rests.
+    await asyncio.sleep(0.1)
+    assert "busy.1" not in calls.events
+    async with asyncio.timeout(5):
+        while not resting.done():
+            calls.now += LONG
+            await asyncio.sleep(0.01)
+    calls.released.set()
+    await held

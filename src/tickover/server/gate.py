@@ -230,9 +230,7 @@ class Gate:
         place.charge(seconds)
         self._slice_used += seconds
         if seconds >= _STEP_SECONDS:
-            rest = min(seconds, _MAX_REST_SECONDS)
-            place.account.rests_until = place.entered_as.rests_until = now + rest
-            asyncio.get_running_loop().call_later(rest + _TIMER_SECONDS, self._schedule_turns)
+            place.account.rests_until = place.entered_as.rests_until = now + min(seconds, _MAX_REST_SECONDS)
         if now - self._decayed_at > _HALF_LIFE_SECONDS:
             self._decay(now)
         self._schedule_turns()
@@ -297,6 +295,9 @@ class Gate:
                 self._waiting[place].set_result(place is woken[0])
         if ready:
             self._schedule_turns()
+        elif rests := [rest for place in self._waiting if (rest := place.account.rests_until - now) > 0]:
+            # If the timer is early, they still rest, and the next one wakes them.
+            asyncio.get_running_loop().call_later(min(rests) + _TIMER_SECONDS, self._schedule_turns)
 
     # Calls
 
