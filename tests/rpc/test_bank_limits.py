@@ -83,6 +83,18 @@ async def test_settings_are_given_back_and_replaced(world: World, token: str, cl
     assert error["data"]["reason"] == "CLOCK_NOT_FOUND"
 
 
+async def test_whole_numbers_may_be_floats(world: World, token: str, clock: str) -> None:
+    defaults = {"consentDays": 90.0, "callsPerDay": 4.0}
+    updated = await world.result("updateTestClock", {"id": clock, "bankDefaults": defaults}, token)
+    assert str(updated["clock"]["bankDefaults"]) == "{'consentDays': 90, 'callsPerDay': 4}"
+    item = await connect_plaid(world, token, clock, consentDays=730.0)
+    params = {"id": clock, "connectionId": item.id}
+    await world.result(UPDATE, {**params, "callsPerDay": 2.0}, token)
+    for _ in range(2):
+        await item.call("/accounts/get")
+    assert len((await world.result("listConnectionCalls", {**params, "limit": 1.0}, token))["calls"]) == 1
+
+
 async def test_next_sync_brings_the_difference_of_other_quirks(world: World, token: str, clock: str) -> None:
     await world.advance(token, clock, day(2))
     item = await connect_plaid(world, token, clock)

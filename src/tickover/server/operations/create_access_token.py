@@ -48,7 +48,7 @@ async def create(
     params: CreateAccessTokenEntry, owner: Owner, now: Instant, store: Store, mint: Mint
 ) -> CreatedAccessToken:
     token = mint.new_access_token()
-    expires_at = now + timedelta(days=int(params.expires_in_days))
+    expires_at = now + timedelta(days=params.expires_in_days)
     key = mint.new_key(now)
     new = StoredAccessToken(key, params.name, params.read_only, now, expires_at)
     outcome = await store.create_access_token(new, tokens.digest(token), owner, MAX_ACCESS_TOKENS)

@@ -60,7 +60,7 @@ async def list_test_clock_events(params: EventsEntry, caller: Caller, services: 
     reject(faults + opening_faults(schedule, params.opening_balances))
     cursor = read_cursor(params.cursor or "")
     cached = await services.ledgers.get(clock, schedule)
-    limit, opening = int(params.limit), cached.ledger.opening_balances(params.opening_balances)
+    limit, opening = params.limit, cached.ledger.opening_balances(params.opening_balances)
     page = cached.events.page(EventQuery(clock.frozen_time, until, limit, params.after or None, cursor, opening))
     next_cursor = b',"nextCursor":"%b"' % page.next_cursor.encode() if page.next_cursor else b""
     return b'{"events":[%b]%b}' % (await join_events(page.events), next_cursor)

@@ -44,7 +44,7 @@ async def list_test_clocks(params: ListEntry, caller: Caller, services: Services
     searches at most {MAX_SCANNED_CLOCKS:,} clocks. So a page can have fewer clocks than `limit`, or none, and still
     have a `nextCursor`.
     """
-    limit = int(params.limit)
+    limit = params.limit
     before = ids.read_cursor(params.cursor or "")
     # One more than the limit tells whether there is a next page.
     query = (caller.token, ids.first_live_key(caller.now), before, limit + 1)

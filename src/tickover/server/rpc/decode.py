@@ -130,7 +130,8 @@ class _Walk:
             case _:
                 violated = _violated_rule(info, value)
         if violated is None:
-            return value
+            # What is stored is read as an integer again, and 20.0 would not be one.
+            return int(value) if isinstance(bare, inspect.IntType) else value
         self._add_fault(path, *violated, UNSET if extra.get("secret") else value)
         return None
 
