@@ -118,6 +118,7 @@ async def test_advance_by_too_much_changes_nothing(world: World, token: str, by:
     [
         ({}, [("frozenTime", "required")]),
         ({"next": False, "events": True}, [("frozenTime", "required")]),
+        ({"frozenTime": None}, [("frozenTime", "type")]),
         ({"frozenTime": START, "by": "1d", "next": True}, [("by", "oneOf"), ("next", "oneOf")]),
         ({"by": "1d", "next": True}, [("next", "oneOf")]),
         ({"by": "0d"}, [("by", "positive")]),

@@ -26,6 +26,7 @@ from tickover.server.schedule.schedule import Schedule
 class AdvanceEntry(ClockParams, frozen=True):
     frozen_time: Annotated[
         Instant | UnsetType,
+        Meta(extra={"required": True}),
         doc("The new simulated time, from the clock's `frozenTime` to its `maxTime`. Pass it, `by` or `next`."),
     ] = UNSET
     by: Annotated[

@@ -160,7 +160,7 @@ class _Walk:
         if isinstance(kind, inspect.UnionType) and kind.includes_none:
             [kind] = [choice for choice in kind.types if not isinstance(choice, inspect.NoneType)]
             return None if value is None else self.visit(kind, value, path)
-        if value is None and not field.required:
+        if value is None and not field.required and not _unwrap(field.type)[1].get("required"):
             self._add_fault(path, "null", "must not be null; omit it", None)
             return None
         return self.visit(field.type, value, path)
