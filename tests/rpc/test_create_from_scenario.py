@@ -51,6 +51,25 @@ async def test_clock_keeps_the_whole_scenario(world: World, token: str) -> None:
     assert (found["ok"], len(found["results"])) == (True, 1)
 
 
+async def test_clock_keeps_the_bank_of_the_scenario(world: World, token: str) -> None:
+    bank = '[bank]\nquirks = ["tells-late", "ids"]\nconsentDays = 90\ncallsPerDay = 4\n'
+    bank += '[[bank.faults]]\nkind = "LOGIN_REQUIRED"\nfrom = "+10 days"\nuntil = 2027-01-12T09:00:00Z\n'
+    clock = await create(world, token, text=f"{HOME}{bank}")
+    assert clock["bankDefaults"] == {
+        "quirks": ["TELLS_LATE", "NEW_IDS", "NEW_IDS_ON_RELINK"],
+        "consentDays": 90,
+        "callsPerDay": 4,
+        "faults": [{"kind": "LOGIN_REQUIRED", "from": "2027-01-11T00:00:00Z", "until": "2027-01-12T09:00:00Z"}],
+    }
+    assert "bankDefaults" not in await create(world, token, text=HOME)
+    error = await world.error(
+        METHOD, {"text": f"{HOME}[bank]\nquirks = ['SAME_ID', 'UNLINKED']", "start": START}, token
+    )
+    [fault] = error["data"]["errors"]
+    assert fault["line"] == HOME.count("\n") + 2
+    assert "UNLINKED must not be there together with SAME_ID" in fault["message"]
+
+
 async def test_included_scenario_has_its_title_or_another_name(world: World, token: str) -> None:
     assert (await create(world, token, scenario="student"))["name"] == toml_files.load("student").title
     clock = await create(world, token, scenario="student", name="Mine", labels={"ci": "1"})

@@ -1338,7 +1338,7 @@ export abstract class OperationMethods {
     return this.call("checkTestClock", params, options);
   }
 
-  /** Create a clock from a scenario. Expands an included scenario or your own in TOML, and creates a clock with as many items as a clock can hold. The clock keeps the scenario's title as its name, its opening balances and its expectations. Each fault of an invalid scenario has its `line`. */
+  /** Create a clock from a scenario. Expands an included scenario or your own in TOML, and creates a clock with as many items as a clock can hold. The clock keeps the scenario's title as its name, its opening balances, its expectations and its bank. Each fault of an invalid scenario has its `line`. */
   createTestClockFromScenario(params: FromScenarioEntry = {}, options?: CallOptions): Promise<OneClock> {
     return this.call("createTestClockFromScenario", params, options);
   }

@@ -13,6 +13,7 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from tickover.api import timestamps
+from tickover.api.connections import BankSettings
 from tickover.api.limits import SPAN_YEARS
 from tickover.api.plans import PlannedAccount
 from tickover.scenarios import phrases
@@ -102,6 +103,8 @@ def write_scenario(history: History, *, title: str, summarise: bool = False, ano
     currencies = {account.key: account.currency for account in history.accounts}
     for group, pattern in zip(groups, patterns, strict=True):
         lines += ["", *_item(group, pattern, window, currencies)]
+    if history.bank_defaults is not None:
+        lines += ["", *_bank(history.bank_defaults)]
     return "\n".join(lines) + "\n"
 
 
@@ -123,6 +126,22 @@ def _account(account: PlannedAccount) -> Iterator[str]:
     yield f'type = "{account.type.lower().replace("_", " ")}"'
     yield f'currency = "{account.currency}"'
     yield f"opening_balance = {plain_number(account.opening_balance, account.currency)}"
+
+
+def _bank(settings: BankSettings) -> Iterator[str]:
+    yield "[bank]"
+    if settings.quirks is not UNSET:
+        yield f"quirks = {json.dumps(list(settings.quirks))}"
+    if settings.consent_days is not UNSET:
+        yield f"consentDays = {settings.consent_days}"
+    if settings.calls_per_day is not UNSET:
+        yield f"callsPerDay = {settings.calls_per_day}"
+    if settings.bank_faults is not UNSET and not settings.bank_faults:
+        yield "faults = []"
+    for fault in settings.bank_faults or ():
+        yield from ("", "[[bank.faults]]", f'kind = "{fault.kind}"', f"from = {timestamps.write(fault.from_)}")
+        if fault.until is not UNSET:
+            yield f"until = {timestamps.write(fault.until)}"
 
 
 def _groups(items: Sequence[Payment]) -> Iterable[Sequence[Payment]]:

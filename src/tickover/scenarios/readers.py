@@ -10,6 +10,7 @@ from msgspec import Meta, ValidationError, convert
 
 from tickover.api import durations, fields, limits
 from tickover.api.command_arguments import to_exact_decimal
+from tickover.api.connections import ALL_QUIRKS, QUIRK_SETS, BankFaultKind
 from tickover.api.durations import Duration
 from tickover.api.expectations import Period
 from tickover.api.suggestions import suggest
@@ -45,7 +46,7 @@ def _choice_reader(kind: Any) -> Reader:
     choices = {str(value).lower().replace("_", " "): value for value in get_args(kind)}
 
     def parse(value: object) -> object:
-        return choices.get(value.lower()) if isinstance(value, str) else None
+        return choices.get(value.lower().replace("_", " ")) if isinstance(value, str) else None
 
     *words, last = (quote(choice) for choice in choices)
     return Reader(parse, expected=f"must be {', '.join(words)} or {last}")
@@ -81,6 +82,11 @@ def _parse_zone(value: object) -> tzinfo | None:
         if not hint:
             return None
         raise Advice(f"timezone {quote(value)} is unknown{hint}") from None
+
+
+def _parse_quirk(value: object) -> object:
+    known = isinstance(value, str) and (value in QUIRK_SETS or value.upper().replace("-", "_") in ALL_QUIRKS)
+    return value if known else None
 
 
 def _parse_date(value: object) -> date | None:
@@ -139,4 +145,11 @@ DATE: Final = Reader(_parse_date, expected='must be a date such as "2027-01-31"'
 HOLIDAYS: Final = ByType(str, Reader(country_holidays), OneOrMore(DATE, minimum=0, collect=frozenset))
 JITTER_DAYS: Final = _whole_number_reader(1, 15)
 CHANCE: Final = _amount_reader(0, 1)
+TABLE: Final = Reader(lambda _: None, expected="must be a table")
+QUIRK: Final = Reader(
+    _parse_quirk, expected=f"must be {', '.join(ALL_QUIRKS)}, or a set of them: {', '.join(QUIRK_SETS)}"
+)
+FAULT_KIND: Final = _choice_reader(BankFaultKind)
+CONSENT_DAYS: Final = _whole_number_reader(1, limits.MAX_CONSENT_DAYS)
+CALLS_PER_DAY: Final = _whole_number_reader(1, limits.MAX_CALLS_PER_DAY)
 SEED: Final = _whole_number_reader(0, 1_000_000_000)

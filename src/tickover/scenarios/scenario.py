@@ -11,6 +11,7 @@ from msgspec import UNSET, Struct
 from tickover.api import plans, timestamps
 from tickover.api.clocks import TransactionEntry, TransferEntry
 from tickover.api.command_arguments import InstantLike, to_instant
+from tickover.api.connections import BankSettings
 from tickover.api.durations import Duration
 from tickover.api.limits import (
     MAX_ACCOUNTS,
@@ -28,11 +29,12 @@ from tickover.api.limits import (
 )
 from tickover.api.plans import Plan
 from tickover.scenarios import readers
+from tickover.scenarios.bank_table import Bank
 from tickover.scenarios.item_tables import Account, Expect, Goal, Transaction, Transfer
 from tickover.scenarios.payments import Defaults, Payments, PlannedEntry
 from tickover.scenarios.scenario_errors import Mistakes, ScenarioError
 from tickover.scenarios.timings import Window
-from tickover.scenarios.toml_tables import Limit, Mapped, Table, Tables
+from tickover.scenarios.toml_tables import ByType, InnerTable, Limit, Mapped, Table, Tables
 
 _MAX_DATES: Final = 5_000
 _MAX_CONTRIBUTION_DATES: Final = 1_000
@@ -80,6 +82,7 @@ class Scenario(Defaults, frozen=True, kw_only=True):
     transfers: Annotated[tuple[Transfer, ...], Tables(Transfer, CLOCK.transfers)] = ()
     goals: Annotated[tuple[Goal, ...], Tables(Goal, CLOCK.goals)] = ()
     expect: Annotated[tuple[Expect, ...], Tables(Expect, Limit("expectations", MAX_EXPECTATIONS))] = ()
+    bank: Annotated[Bank | None, ByType(dict, InnerTable(Bank), readers.TABLE)] = None
 
     def check(self) -> None:
         super().check()
@@ -104,6 +107,9 @@ class Scenario(Defaults, frozen=True, kw_only=True):
         found: list[PlannedEntry] = []
         goals, expectations = [], []
         with mistakes.collect():
+            # A plan has no bank, but its mistakes count.
+            self.bank_defaults(start)
+        with mistakes.collect():
             found = self.occurrences(start, limits)
         for goal in self.goals:
             with mistakes.collect():
@@ -126,6 +132,10 @@ class Scenario(Defaults, frozen=True, kw_only=True):
             opening_balances=self.opening or UNSET,
             expectations=expectations,
         )
+
+    def bank_defaults(self, start: InstantLike | None = None) -> BankSettings | None:
+        """Return how the bank behaves for connections that an app makes itself, if the file says it."""
+        return None if self.bank is None else self.bank.plan(self.window(start), self.timezone)
 
     def occurrences(self, start: InstantLike | None = None, limits: Limits = CLOCK) -> list[PlannedEntry]:
         """Return the plan's transactions and transfers in order of time, each with its nominal instant."""

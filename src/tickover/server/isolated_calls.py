@@ -53,7 +53,7 @@ class ExpandRequest(Struct, frozen=True, tag="expand"):
     """Whether a clock is created from it, with as many items as a clock can hold."""
 
     def run(self) -> IsolatedResult:
-        """Return the parameters of createTestClock, and the expectations beside them unless they are stored."""
+        """Return parameters of createTestClock, beside the bank if they are stored, or else the expectations."""
         from tickover.scenarios import ScenarioError, read
         from tickover.scenarios.scenario import CLOCK, ONE_CALL
 
@@ -61,10 +61,12 @@ class ExpandRequest(Struct, frozen=True, tag="expand"):
             scenario = read(self.text, name="")
             start = self.start or scenario.start or self.default_start
             plan = scenario.plan(start, CLOCK if self.is_stored else ONE_CALL)
+            bank_defaults = scenario.bank_defaults(start)
         except ScenarioError as error:
             return IsolatedResult(errors=[(str(one), one.line) for one in error.errors])
         expanded: Any = {"params": replace(plan, expectations=()), "expectations": plan.expectations}
-        return IsolatedResult(Raw(encode_json(plan if self.is_stored else expanded)))
+        stored = {"params": plan, "bankDefaults": bank_defaults}
+        return IsolatedResult(Raw(encode_json(stored if self.is_stored else expanded)))
 
 
 class ExportRequest(Struct, frozen=True, tag="export"):

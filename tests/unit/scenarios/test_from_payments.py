@@ -14,6 +14,7 @@ from tests.support.random_bank_files import BankPayment, csv_of_bank, ofx_of_ban
 from tests.support.random_clocks import clock_of, random_plan
 from tickover.api import plans, timestamps
 from tickover.api.clocks import Snapshot
+from tickover.api.connections import BankFault, BankSettings
 from tickover.api.plans import Plan
 from tickover.scenarios import load, names, read
 from tickover.scenarios.bank_files import export
@@ -94,6 +95,19 @@ def test_opening_balances_of_an_exported_clock_come_back() -> None:
     opening = {"EUR": Decimal("-1000.1"), "GBP": Decimal(7), "USD": Decimal(0)}
     exported = export(snapshot("two-currencies"), "ofx", opening=opening, pending=True)
     assert read_bank_file(exported.encode(), "a.ofx").opening == {"EUR": Decimal("-1000.1"), "GBP": Decimal(7)}
+
+
+def test_bank_of_a_clock_comes_back() -> None:
+    fault = BankFault("RATE_LIMITED", START, START + timedelta(hours=5))
+    for bank in (
+        BankSettings(),
+        BankSettings(bank_faults=[], quirks=[]),
+        BankSettings(bank_faults=[fault, BankFault("INTERNAL_ERROR", START)], quirks=["DOUBLES"], consent_days=1),
+        BankSettings(calls_per_day=1000),
+    ):
+        clock = replace(snapshot("two-currencies"), bank_defaults=bank)
+        text = write_scenario(history_of_clock(clock).since(START.date()), title="a")
+        assert read(text).bank_defaults() == bank
 
 
 def test_blank_lines_of_an_exported_clock_are_ignored() -> None:

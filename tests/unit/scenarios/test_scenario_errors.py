@@ -257,3 +257,29 @@ def test_number_of_mistakes_in_one_error_is_limited() -> None:
     with pytest.raises(ScenarioError) as caught:
         read(to_toml({f"key{number}": 1 for number in range(5000)}), "f")
     assert len(caught.value.errors) == MAX_MISTAKES
+
+
+@pytest.mark.parametrize(
+    ("bank", "line", "problem"),
+    [
+        ("bank = 1", 1, "bank must be a table, not 1"),
+        ("[bank]\nquirk = []", 2, 'unknown key "quirk"; did you mean "quirks"?'),
+        ("[bank]\nquirks = ['LATE']", 2, "entry 1 of quirks must be SAME_ID, "),
+        ("[bank]\nquirks = ['SAME_ID', 'holds']", 2, "UNLINKED must not be there together with SAME_ID."),
+        ("[bank]\nconsentDays = 0", 2, "consentDays must be a whole number from 1 to 730, not 0."),
+        ("[bank]\ncallsPerDay = true", 2, "callsPerDay must be a whole number from 1 to 1,000, not true."),
+        ("[bank]\nfaults = {}", 2, "faults must be a list with a table for each fault, not a table."),
+        ("[[bank.faults]]\nuntil = 'end'", 1, 'fault 1: kind is missing; it must be "login required", '),
+        ("[[bank.faults]]\nkind = 'LOGIN'", 2, 'fault 1: kind must be "login required", '),
+        (
+            "[[bank.faults]]\nkind = 'login required'\nfrom = '+2 days'\nuntil = '+1 day'",
+            1,
+            'fault 1: until "+1 day" must be after from "+2 days".',
+        ),
+    ],
+)
+def test_bank_must_be_possible(bank: str, line: int, problem: str) -> None:
+    item = "[[transactions]]\nname = 'Rent'\namount = 1\ntype = 'income'\ncurrency = 'EUR'\nevery = 'day'"
+    with pytest.raises(ScenarioError) as caught:
+        read(f"{bank}\n{item}", "f").plan(NEW_YEAR)
+    assert (caught.value.line, problem in str(caught.value)) == (line, True), str(caught.value)

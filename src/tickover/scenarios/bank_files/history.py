@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from tickover.api import plans
 from tickover.api.clocks import Snapshot, Transaction
+from tickover.api.connections import BankSettings
 from tickover.api.fields import AccountType
 from tickover.api.plans import PlannedAccount
 from tickover.scenarios.timings import DEFAULT_TIME
@@ -56,6 +57,8 @@ class History(Struct, frozen=True, kw_only=True):
     """The type of the account, if the history is that of a file."""
     latest: datetime | None = None
     """The last instant of the clock, if the history is that of a clock."""
+    bank_defaults: BankSettings | None = None
+    """How the bank of a clock behaves for connections that an app makes itself."""
 
     def since(self, first: date) -> "History":
         """Return the history from a day on. Opening balances include what was before."""
@@ -75,6 +78,7 @@ class History(Struct, frozen=True, kw_only=True):
             opening=opening,
             accounts=[replace(account, opening_balance=accounts[account.key]) for account in self.accounts],
             latest=self.latest,
+            bank_defaults=self.bank_defaults,
         )
 
 
@@ -100,6 +104,7 @@ def history_of_clock(clock: Snapshot) -> History:
             plans.account(one.key, one.name, one.currency, one.type, one.opening_balance) for one in clock.accounts
         ],
         latest=clock.max_time,
+        bank_defaults=clock.bank_defaults,
     )
 
 

@@ -1,10 +1,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
 
-from msgspec import UNSET, Meta, UnsetType, json
+from msgspec import UNSET, Meta, Struct, UnsetType, json
 from msgspec.structs import replace
 
 from tickover.api.clocks import ContributionEntry, GoalEntry, NewClock, OneClock, TransactionEntry, TransferEntry
+from tickover.api.connections import BankSettings
 from tickover.api.errors import Fault, Reason, invalid_params, reject, unauthenticated
 from tickover.api.fields import ClockName, InitialAmount, Labels, Params, PositiveAmount, Text, doc
 from tickover.api.limits import MAX_CLOCK_CURRENCIES, MAX_SCENARIO_BYTES
@@ -69,6 +70,11 @@ class _GrownClock(NewClock, frozen=True):
     goals: Sequence[_GrownGoal] = ()
 
 
+class _StoredScenario(Struct, frozen=True, rename="camel"):
+    params: _GrownClock
+    bank_defaults: BankSettings | None
+
+
 @Operation(
     "createTestClockFromScenario",
     OneClock,
@@ -81,8 +87,8 @@ async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Cal
     """Create a clock from a scenario.
 
     Expands an included scenario or your own in TOML, and creates a clock with as many items as a clock can hold. The
-    clock keeps the scenario's title as its name, its opening balances and its expectations. Each fault of an invalid
-    scenario has its `line`.
+    clock keeps the scenario's title as its name, its opening balances, its expectations and its bank. Each fault of an
+    invalid scenario has its `line`.
     """
     from tickover.scenarios import toml_files
 
@@ -90,15 +96,15 @@ async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Cal
     text = toml_files.included_text(params.scenario) if isinstance(params.scenario, str) else str(params.text)
     month = first_of_month(caller.now)
     request = ExpandRequest(text, params.start or None, month, is_stored=True)
-    given = json.decode(await expand(path, request, caller, services), type=_GrownClock)
-    given = replace(given, labels=params.labels, name=params.name or given.name)
+    stored = json.decode(await expand(path, request, caller, services), type=_StoredScenario)
+    given = replace(stored.params, labels=params.labels, name=params.name or stored.params.name)
     faults = [] if given.passes_fast_checks(caller.now) else list(given.faults(caller.now))
     currencies = len({item.currency for item in given.transactions})
     if currencies > MAX_CLOCK_CURRENCIES:
         faults.append(Fault("currencies", "count", f"must be at most {MAX_CLOCK_CURRENCIES}", currencies))
     clock = new_clock(services.mint.new_key(caller.now), given, caller.now)
     if not faults:
-        schedule = new_schedule(clock, given)
+        schedule = replace(new_schedule(clock, given), bank_defaults=stored.bank_defaults)
         faults = await services.ledgers.expectation_faults(clock, schedule, given.opening_balances, given.expectations)
     reject([_of_scenario(fault, path) for fault in faults])
     return await services.clocks.create(clock, schedule, caller)
