@@ -25,5 +25,5 @@ async def test_largest_clock_is_shown_completely(console: Console) -> None:
     await console.slider.press("End")
     await expect(console.preview_summary).to_contain_text("events would post")
     await console.advance.click()
-    await expect(console.notification).to_contain_text(f"{ALL:,} events posted.")
+    await expect(console.notification).to_have_text(re.compile("^More than [0-9]+ events posted[.]"))
     assert (await console.states()).count("just posted") == MAX_TRANSACTIONS

@@ -55,21 +55,22 @@ async def token(store: Store) -> Token:
 
 @pytest.mark.parametrize("method", ON_ONE_CLOCK)
 async def test_token_stands_for_its_user(store: Store, token: Token, method: str) -> None:
-    assert await ON_ONE_CLOCK[method](store, token)
+    # The connection has no calls, which are an empty list.
+    assert await ON_ONE_CLOCK[method](store, token) not in (None, False)
 
 
 async def test_revoked_token_owns_no_clock(store: Store, token: Token) -> None:
     before = await store.find_clock(key(1), user(1))
     assert await store.revoke_token(token.digest)
     for name, method in ON_ONE_CLOCK.items():
-        assert not await method(store, token), name
+        assert await method(store, token) in (None, False), name
         assert await store.find_clock(key(1), user(1)) == before, name
 
 
 async def test_token_of_another_user_owns_no_clock(store: Store, token: Token) -> None:
     other = await sign_in(store, 2, "ben@example.test")
     for name, method in ON_ONE_CLOCK.items():
-        assert not await method(store, other), name
+        assert await method(store, other) in (None, False), name
 
 
 async def test_revoked_token_is_unauthenticated(store: Store, token: Token) -> None:

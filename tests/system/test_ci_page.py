@@ -47,7 +47,7 @@ def test_python_job_passes(tmp_path: Path) -> None:
     project = tmp_path / "budget_app"
     shutil.copytree(ROOT / "examples" / "budget_app", project, ignore=shutil.ignore_patterns(".*", "__pycache__"))
     plugins = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "tickover.pytest_plugin"}
-    assert " 4 passed" in run_job("python", project, **plugins)
+    assert " 16 passed" in run_job("python", project, **plugins)
 
 
 def test_shared_server_job_needs_no_email_and_deletes_only_its_own_clocks(program: Program, tmp_path: Path) -> None:

@@ -37,9 +37,9 @@ _STANDBYS = "show synchronous_standby_names"
 
 Call = Callable[[Store], Awaitable[object]]
 
-# Each call uses its own rows, so that none of them waits for another.
+# Each call uses its own rows and locks, so that none of them waits for another.
 _CALLS: dict[str, Call] = {
-    "create_clock_once": lambda store: add_clock_once(store, make_record(2), clock(2), user(1)),
+    "create_clock_once": lambda store: add_clock_once(store, make_record(2), clock(2), user(2)),
     "find_creation": lambda store: store.find_creation(digest(1), user(1), bytes(16)),
     "advance_clock": lambda store: advance(store, key(3), user(1), START + WEEK),
     "advance_clock to its frozen time": lambda store: advance(store, key(4), user(1), START),

@@ -77,7 +77,7 @@ class Tracing:
 
 
 class _Traced:
-    """Creates a span for each call of an asynchronous method of a store or a mailer."""
+    """Creates a span for each call of an asynchronous method of a store or a mailer during a request."""
 
     def __init__(self, target: Store | Mailer, name: str, tracer: trace.Tracer) -> None:
         self._target = target
@@ -90,6 +90,9 @@ class _Traced:
             return method
 
         async def traced(*values: Any, **options: Any) -> Any:
+            if not trace.get_current_span().get_span_context().is_valid:
+                # Periodic work would send a span each second.
+                return await method(*values, **options)
             # Without the messages of exceptions, which can contain email addresses and values of callers.
             with self._tracer.start_as_current_span(
                 f"{self._name} {name}", kind=SpanKind.CLIENT, record_exception=False, set_status_on_exception=False
