@@ -102,6 +102,8 @@ def root() -> None:
         "follow": ("commands.follow:follow", "Keep programs under libfaketime at a clock's time."),
         "connect": ("commands.bank_commands:connect", "Let an app read a clock as if it were a bank."),
         "connections": ("commands.bank_commands:connections", "List the apps that read a clock."),
+        "update-connection": ("commands.bank_commands:update_connection", "Change how the bank of an app behaves."),
+        "calls": ("commands.bank_commands:calls", "List what an app asked the bank."),
         "disconnect": ("commands.bank_commands:disconnect", "End the connection of an app."),
         "export": ("commands.money_commands:export", "Write statements for other programs."),
         "check": ("commands.money_commands:check", "Check expectations about balances and goals."),

@@ -1,5 +1,6 @@
 """`tickover clock connect`, `connections` and `disconnect`."""
 
+import json
 from base64 import b64decode
 from pathlib import Path
 
@@ -26,6 +27,48 @@ def test_bank_has_quirks(shell: Shell) -> None:
     assert connected["connection"]["quirks"] == ["TELLS_LATE", "UNLINKED", "HOLDS_AS_BOOKED", "HOLDS_STAY"]
     refused = shell("clock", "connect", "--plaid", "--quirk", "LATE")
     assert "'LATE' isn't a habit of a bank. Use SAME_ID, " in refused.err
+
+
+def test_connection_has_limits_and_changes(shell: Shell) -> None:
+    clock = shell("clock", "create", "--from", "2027-01-05", "--json").json["id"]
+    limits = "--consent-days", "90", "--calls-per-day", "4"
+    connection = shell("clock", "connect", "--plaid", *limits, "--json").json["connection"]
+    assert (connection["consentDays"], connection["callsPerDay"]) == (90, 4)
+    update = "clock", "update-connection", connection["id"], "--clock", clock
+    assert shell(*update, "--quirk", "ids", "--calls-per-day", "7").out == f"Updated {connection['id']}.\n"
+    changed = shell(*update, "--remove", "quirks", "--fault", "RATE_LIMITED", "--json").json["connection"]
+    faults = [{"kind": "RATE_LIMITED", "from": "2027-01-05T00:00:00Z"}]
+    assert changed == connection | {"callsPerDay": 7, "faults": faults}
+    removed = shell(*update, "--remove", "faults", "--remove", "calls-per-day", "--json").json["connection"]
+    assert "callsPerDay" not in removed
+    assert not removed.get("faults")
+    for options in (
+        [],
+        ["--quirk", "ids", "--remove", "quirks"],
+        ["--calls-per-day", "0"],
+        ["--remove", "consent-days"],
+    ):
+        assert shell(*update, *options).code == 2
+    unknown = shell("clock", "update-connection", "conn_1", "--remove", "quirks")
+    assert (unknown.code, "CONNECTION" in unknown.err) == (4, True)
+
+
+def test_calls_of_an_app_are_listed(shell: Shell, program: Program) -> None:
+    shell("clock", "create", "--from", "2027-01-05")
+    connected = shell("clock", "connect", "--plaid", "--json").json
+    calls = "clock", "calls", connected["connection"]["id"]
+    assert shell(*calls).out == "The app has made no calls.\n"
+    access_token = program.exchange_public_token(connected["publicToken"])["access_token"]
+    access = json.dumps({"client_id": "any", "secret": "any", "access_token": access_token}).encode()
+    headers = {"Content-Type": "application/json"}
+    for path in ("/accounts/get", "/transactions/sync"):
+        assert program.request("POST", f"/plaid{path}", access, headers).status == 200
+    assert shell(*calls).out.splitlines() == [
+        "  2027-01-05 00:00  /transactions/sync  200  0 rows",
+        "  2027-01-05 00:00  /accounts/get  200",
+    ]
+    [newest] = shell(*calls, "--limit", "1", "--json").json["calls"]
+    assert (newest["path"], newest["clockTime"]) == ("/transactions/sync", "2027-01-05T00:00:00Z")
 
 
 def test_connections_are_listed_and_ended(shell: Shell) -> None:
