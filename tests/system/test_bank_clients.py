@@ -45,8 +45,9 @@ class Owner:
         }
         self.clock = program.result("createTestClock", params, self.token)["clock"]["id"]
 
-    def connect(self, protocol: str) -> Any:
-        return self.program.result("connectTestClock", {"id": self.clock, "protocol": protocol}, self.token)
+    def connect(self, protocol: str, *quirks: str) -> Any:
+        params = {"id": self.clock, "protocol": protocol, "quirks": quirks}
+        return self.program.result("connectTestClock", params, self.token)
 
     def create_secret(self) -> str:
         """Return an access token, which is the secret of an app that needs nothing else."""
@@ -127,6 +128,69 @@ def use_plaid(owner: Owner, client: Any) -> None:
     with pytest.raises(plaid.ApiException) as failed:
         client.accounts_get(AccountsGetRequest(**access))
     assert (failed.value.status, json.loads(failed.value.body)["error_code"]) == (400, "INVALID_ACCESS_TOKEN")
+
+
+def test_plaid_for_python_at_a_bank_with_quirks(owner: Owner) -> None:
+    """The Hotel is pending from 2 January on, and booked on 4 January."""
+    import plaid
+    from plaid.api.plaid_api import PlaidApi
+
+    keys = {"clientId": "any", "secret": "any"}
+    with plaid.ApiClient(plaid.Configuration(host=f"{owner.program.url}/plaid", api_key=keys)) as opened:
+        plain, same_id, stays = (
+            SyncedBooks(owner, PlaidApi(opened), quirks)
+            for quirks in ([], ["SAME_ID"], ["HOLDS_STAY", "REWRITES_NAMES", "UNLINKED"])
+        )
+        owner.advance(2)
+        for books in (plain, same_id, stays):
+            assert books.sync() == [("Hotel", True)]
+        [pending] = plain.hotels
+        owner.advance(4)
+        assert plain.sync() == [("Hotel", False)]
+        assert plain.hotels.keys().isdisjoint({pending})
+        assert [each.pending_transaction_id for each in plain.hotels.values()] == [pending]
+        [pending] = same_id.hotels
+        assert same_id.sync() == [("Hotel", False)]
+        assert [(id, each.pending_transaction_id) for id, each in same_id.hotels.items()] == [(pending, None)]
+        assert stays.sync() == [("HOTEL *", False), ("Hotel", True)]
+        assert {each.pending_transaction_id for each in stays.hotels.values()} == {None}
+        owner.advance(5)
+        assert stays.sync() == [("Hotel", False), ("Hotel", True)]
+        owner.advance(6)
+        for books in (plain, same_id, stays):
+            assert books.sync() == [("Hotel", False)]
+
+
+class SyncedBooks:
+    """What an app knows of the Hotel by syncing with plaid-python."""
+
+    def __init__(self, owner: Owner, client: Any, quirks: list[str]) -> None:
+        from plaid.model.item_public_token_exchange_request import ItemPublicTokenExchangeRequest
+
+        public_token = owner.connect("PLAID", *quirks)["publicToken"]
+        exchanged = client.item_public_token_exchange(ItemPublicTokenExchangeRequest(public_token=public_token))
+        self._rows: dict[str, Any] = {}
+        self._client, self._access_token, self._cursor = client, exchanged.access_token, ""
+
+    @property
+    def hotels(self) -> dict[str, Any]:
+        return {id: each for id, each in self._rows.items() if each.name.lower().startswith("hotel")}
+
+    def sync(self) -> list[tuple[str, bool]]:
+        """Return the names of the rows, without what a rewritten one ends with, and whether they are pending."""
+        from plaid.model.transactions_sync_request import TransactionsSyncRequest
+
+        page = self._client.transactions_sync(
+            TransactionsSyncRequest(access_token=self._access_token, cursor=self._cursor)
+        )
+        assert not page.has_more
+        assert self._rows.keys().isdisjoint(each.transaction_id for each in page.added)
+        assert self._rows.keys() >= {each.transaction_id for each in (*page.modified, *page.removed)}
+        self._rows |= {each.transaction_id: each for each in (*page.added, *page.modified)}
+        for each in page.removed:
+            del self._rows[each.transaction_id]
+        self._cursor = page.next_cursor
+        return sorted((each.name.rstrip("0123456789"), each.pending) for each in self.hotels.values())
 
 
 def test_plaid_for_python_without_a_public_token(owner: Owner) -> None:
@@ -212,3 +276,20 @@ async def test_simplefin4py(owner: Owner) -> None:
     )
     with pytest.raises(SimpleFinAuthError):
         await app.fetch_data()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+async def test_simplefin4py_at_a_bank_with_quirks(owner: Owner) -> None:
+    from simplefin4py import SimpleFin
+
+    connected = owner.connect("SIMPLEFIN", "HOLDS_AS_BOOKED", "HOLDS_STAY", "REWRITES_NAMES", "NO_IDS")
+    app = SimpleFin(await SimpleFin.claim_setup_token(connected["setupToken"]))
+    balances = {}
+    for day, expected in {2: ["Hotel"], 4: ["HOTEL *", "Hotel"], 5: ["Hotel", "Hotel"], 6: ["Hotel"]}.items():
+        owner.advance(day)
+        card = (await app.fetch_data()).accounts[1]
+        assert {each.id for each in card.transactions} == {"0"}
+        names = sorted(each.description.rstrip("0123456789") for each in card.transactions)
+        assert [name for name in names if name.lower().startswith("hotel")] == expected
+        balances[day] = str(card.balance)
+    assert balances == {2: "20.00", 4: "-60.00", 5: "-60.00", 6: "-60.00"}
