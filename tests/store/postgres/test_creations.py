@@ -126,3 +126,17 @@ async def test_failure_of_a_later_statement_keeps_the_clocks_of_other_owners(
         assert isinstance(outcomes[1], Rejection)
         assert outcomes[1].reason is Reason.UNAVAILABLE
         assert clocks == [2, 2]
+
+
+async def test_creation_without_a_limit_leaves_no_count_for_one_with_a_limit(
+    store: PostgresStore, database_url: str
+) -> None:
+    other = Database(database_url, 5)
+    await other.open_pool()
+    server = PostgresStore(other)
+    for _ in range(2):
+        assert await server.create_clock(clock(next(_numbers)), user(1), b"schedule", Quota()) == Created()
+    await server.close()
+    assert await store.create_clock(clock(next(_numbers)), user(1), b"schedule", Quota()) == Created()
+    outcome = await store.create_clock(clock(next(_numbers)), user(1), b"schedule", Quota(clocks=2))
+    assert isinstance(outcome, QuotaExceeded)

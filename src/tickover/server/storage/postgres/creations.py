@@ -23,6 +23,8 @@ class _State(NamedTuple):
 
     version: int
     """The version of the lock, or `_NEVER_TAKEN`."""
+    max_clocks: int
+    """The number of clocks up to which `USAGE` counts."""
     usage: Sequence[Any]
     """The row of `USAGE`."""
     creations: dict[bytes, Sequence[Any]]
@@ -80,7 +82,8 @@ class CreationRunner:
                 outcomes[name] = _finish(each.rule)
                 continue
             seen = _NEVER_TAKEN if version is None else version
-            state = fresh.setdefault(name, _State(seen, (user, clocks, size, oldest), {}))
+            max_clocks = _max_clocks(by_name[name].queries)
+            state = fresh.setdefault(name, _State(seen, max_clocks, (user, clocks, size, oldest), {}))
             if digest is not None:
                 state.creations[digest] = creation
         return fresh
@@ -94,7 +97,7 @@ def _start(rule: Rule[Any], fresh: _State | None, cached: _State | None) -> _Att
     queries, state = step.queries, fresh or cached
     while isinstance(step, Read):
         usage, *creations = step.queries
-        if state is None or (fresh is None and usage.exact):
+        if state is None or (fresh is None and (usage.exact or state.max_clocks != _max_clocks(queries))):
             return _Attempt(rule, lock, queries, None, Write([]))
         step = _send(rule, [state.usage, *(state.creations.get(_digest(query)) for query in creations)])
     assert isinstance(step, Write)
@@ -102,6 +105,11 @@ def _start(rule: Rule[Any], fresh: _State | None, cached: _State | None) -> _Att
         # All clocks exist. The statement that found them has also touched their records.
         raise _Finished(_finish(rule))
     return _Attempt(rule, lock, queries, state, step)
+
+
+def _max_clocks(queries: Sequence[Call]) -> int:
+    count: int = queries[0].values[3]
+    return count
 
 
 def _digest(query: Call) -> bytes:
@@ -131,7 +139,7 @@ def _after_write(each: _Attempt, version: int) -> _State:
     assert change is not None
     user, clocks, size, oldest = each.state.usage
     keys = [key for key in (oldest, change.oldest) if key is not None]
-    return _State(version, (user, clocks + change.clocks, size + change.bytes, min(keys)), {})
+    return _State(version, each.state.max_clocks, (user, clocks + change.clocks, size + change.bytes, min(keys)), {})
 
 
 def _values(attempts: Sequence[_Attempt]) -> list[object]:
