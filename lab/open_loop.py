@@ -144,7 +144,7 @@ class OpenLoop:
         return await self._finish_all(started)
 
     async def run_at_peak(self, is_over: Callable[[], bool]) -> Measured:
-        """Send the next request on each connection as it has the response to the previous one."""
+        """Send the next request on each connection as soon as it has the response to the previous one."""
         await self._connect_all()
         started = time.monotonic()
         self._is_endless = True

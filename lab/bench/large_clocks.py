@@ -82,7 +82,7 @@ def _plaid_pages(program: Program, access_token: str) -> Iterator[bytes]:
 
 
 def _grow_clock(program: Program, token: str) -> str:
-    """Create a clock, and add items until it has as a clock may have. Return its ID."""
+    """Create a clock, and add items until it has as many as a clock may have. Return its ID."""
     clock = program.result("createTestClock", bodies.largest(), token)["clock"]
     for added in bodies.additions([goal["id"] for goal in clock["goals"]]):
         program.result("amendTestClock", {"id": clock["id"], "add": added}, token)

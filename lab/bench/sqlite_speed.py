@@ -81,7 +81,7 @@ def _listens(port: int) -> bool:
 
 
 def _committing(file: Path) -> Load:
-    """Change one row after the other, each with a commit that is as those of the server."""
+    """Change one row after the other, each with a commit that is as durable as those of the server."""
     database = apsw.Connection(str(file))
     database.execute("pragma journal_mode = wal; pragma synchronous = full")
     database.execute("pragma fullfsync = 1; pragma checkpoint_fullfsync = 1")

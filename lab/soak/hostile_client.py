@@ -27,7 +27,7 @@ class Behaviour(NamedTuple):
     connections: int = 8
     reads: bool = True
     leaves: bool = False
-    """Whether each connection is closed as its requests are sent."""
+    """Whether each connection is closed as soon as its requests are sent."""
     bytes_per_second: int = MAX_BYTES_PER_SECOND
 
 

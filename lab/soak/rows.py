@@ -76,7 +76,7 @@ class Context:
 class Row(NamedTuple):
     """A target of the soak.
 
-    `run` yields figures as they are known, so that an interrupted run reports them. A failed assertion is a
+    `run` yields figures as soon as they are known, so that an interrupted run reports them. A failed assertion is a
     figure that is not met. `minutes` and `quick_minutes` are planned for one store; twice that is the deadline.
     """
 

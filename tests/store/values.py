@@ -107,7 +107,7 @@ async def create(
     return oldest(await store.create_clock(new, owner, schedule, Quota(limit, 0, min_live_key)))
 
 
-async def create_once(  # noqa: PLR0917 - as the method of the store has
+async def create_once(  # noqa: PLR0917 - as many as the method of the store has
     store: Store, known: IdempotencyRecord, new: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, limit: int
 ) -> ExistingClock | bytes | None:
     outcome = await store.create_clock(new, owner, schedule, Quota(limit, 0, min_live_key), known)

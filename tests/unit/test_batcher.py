@@ -74,7 +74,7 @@ def calls(database: _Database) -> _Calls:
 
 
 async def _iterate_loop(count: int = 20) -> None:
-    """Let all tasks run as they can without the database."""
+    """Let all tasks run as far as they can without the database."""
     for _ in range(count):
         await asyncio.sleep(0)
 

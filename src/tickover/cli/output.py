@@ -33,7 +33,7 @@ class Output:
         if (columns := os.environ.get("COLUMNS", "")).isdecimal():
             return int(columns)
         for stream in range(3):
-            # Output to a pager is as the terminal of the other streams.
+            # Output to a pager is as wide as the terminal of the other streams.
             with suppress(OSError):
                 return os.get_terminal_size(stream).columns or _DEFAULT_WIDTH
         return _DEFAULT_WIDTH

@@ -224,7 +224,7 @@ class Gate:
             self.leave(place)
 
     def _end_step(self, place: Place) -> None:
-        """Charge the time of a step. After a long one, its user rests as it took."""
+        """Charge the time of a step. After a long one, its user rests as long as it took."""
         now = self.now()
         seconds = now - place.step_began
         place.charge(seconds)

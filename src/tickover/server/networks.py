@@ -53,7 +53,7 @@ class ClientNetworks:
         return self._find(peer, cut if len(cut) == len(forwarded_for) else cut.partition(b",")[2])
 
     def _find_network(self, peer: str | None, forwarded_for: bytes) -> str:
-        """Read the header from its end, as a trusted proxy wrote the entry."""
+        """Read the header from its end, as long as a trusted proxy wrote the entry."""
         address = _read_address(peer or "")
         hops = forwarded_for.decode("latin-1").split(",")
         while hops and address is not None and any(address in network for network in self._trusted):

@@ -70,7 +70,7 @@ class Mint:
 
     def sign(self, purpose: bytes, message: bytes) -> bytes:
         """Return a digest that only servers with the same secret key can compute."""
-        # Several times as an HMAC of OpenSSL.
+        # Several times as fast as an HMAC of OpenSSL.
         return hashlib.blake2b(message, key=self._signing_key, person=purpose, digest_size=32).digest()
 
     def key_fingerprint(self) -> bytes:

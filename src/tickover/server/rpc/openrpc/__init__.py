@@ -55,7 +55,7 @@ _BEARER: Final = "Requires a token: send the header `Authorization: Bearer <toke
 _PUBLIC: Final = "Requires no token."
 _TAKES_KEY: Final = (
     f"You can retry the call safely with an `Idempotency-Key` header of 1 to {MAX_IDEMPOTENCY_KEY} characters. "
-    "The same key with the same operation and parameters returns the same clock, as it is now, as the clock "
+    "The same key with the same operation and parameters returns the same clock, as it is now, as long as the clock "
     "lives. The same key with another operation or other parameters is invalid. Batches can't have the header."
 )
 _TAGS: Final = {

@@ -36,7 +36,7 @@ class _PostgresConnection:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
-        """Commit at the end, or roll back after an error. Statements take as they need."""
+        """Commit at the end, or roll back after an error. Statements take as long as they need."""
         async with self._connection.transaction():
             await self._connection.execute(
                 "set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0"

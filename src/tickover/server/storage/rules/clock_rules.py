@@ -61,7 +61,7 @@ class Usage(Struct, frozen=True):
 def create_clocks(
     owner: Owner, new_clocks: Sequence[NewClock], quota: Quota
 ) -> Rule[list[Created | ExistingClock | QuotaExceeded] | None]:
-    """Create the clocks in order, as they fit into the quota. Return None if the owner's token was revoked.
+    """Create the clocks in order, as far as they fit into the quota. Return None if the owner's token was revoked.
 
     All records are different.
     """
